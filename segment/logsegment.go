@@ -1,0 +1,108 @@
+package segment
+
+import (
+	"errors"
+	"math"
+)
+
+// ErrTooLarge: a batch that fits no segment of this size.
+var ErrTooLarge = errors.New("segment: batch is larger than a segment")
+
+// LogSegment is the append side of the active segment for a single owner: no two of its calls may
+// overlap. Readers use the views that Publish returns; a batch is visible to them only once its
+// owner has handed such a view out, so that the owner decides what comes first (a sync, say).
+type LogSegment struct {
+	files *Files
+
+	// written is the log that has been written, added has the queued batches beside it.
+	written View
+	added   View
+	batches []Batch
+}
+
+// Create begins an empty segment.
+func Create(c Config, base int64) (*LogSegment, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	files, err := createFiles(c, base)
+	if err != nil {
+		return nil, err
+	}
+	return newLogSegment(View{Files: files, End: base, MaxTimestamp: math.MinInt64}), nil
+}
+
+func newLogSegment(v View) *LogSegment {
+	return &LogSegment{files: v.Files, written: v, added: v}
+}
+
+// Files gives the segment's files, for writers who coordinate among themselves.
+func (s *LogSegment) Files() *Files { return s.files }
+
+// Add stamps a checked batch with the next offset and queues it for Write; false, and nothing
+// happens, if the segment has no room. The batch must stay as it is until Write has returned.
+func (s *LogSegment) Add(b Batch) (base int64, ok bool) {
+	base = s.added.End
+	if !s.files.Fits(b, s.added.Size, base-s.files.base) {
+		return 0, false
+	}
+	b.SetBaseOffset(base)
+	s.batches = append(s.batches, b)
+	s.added.Size += int64(len(b))
+	s.added.End = b.NextOffset()
+	s.added.MaxTimestamp = max(s.added.MaxTimestamp, b.MaxTimestamp())
+	return base, true
+}
+
+// Write writes the queued batches, in one call to the system where there are several, and sets their
+// index entries. After an error the segment must take no more appends: what Publish returns is still
+// the log before the failed call.
+func (s *LogSegment) Write() error {
+	var err error
+	if len(s.batches) == 1 {
+		err = s.files.log.Pwrite(s.batches[0], s.written.Size)
+	} else {
+		err = s.files.log.PwriteBatches(s.batches, s.written.Size)
+	}
+	if err == nil {
+		for _, b := range s.batches {
+			s.index(b)
+		}
+	}
+	clear(s.batches) // keeps no caller's batch alive
+	s.batches = s.batches[:0]
+	return err
+}
+
+// index accounts for a batch behind the written log.
+func (s *LogSegment) index(b Batch) {
+	w := &s.written
+	start, end := w.Size, w.Size+int64(len(b))
+	w.Size, w.End = end, b.NextOffset()
+	w.MaxTimestamp = max(w.MaxTimestamp, b.MaxTimestamp())
+	s.files.SetIndex(b.BaseOffset(), start, end)
+	s.files.SetTime(w.MaxTimestamp, b.BaseOffset(), start, end)
+}
+
+// Sync makes what has been written durable.
+func (s *LogSegment) Sync() error { return s.files.Sync() }
+
+// Publish returns the view of everything that has been written.
+func (s *LogSegment) Publish() View { return s.written }
+
+// Empty reports whether nothing has been written or queued.
+func (s *LogSegment) Empty() bool { return s.added.Size == 0 }
+
+// Roll seals the segment, in which nothing may be queued, and begins the next one at its end. Views
+// stay readable.
+func (s *LogSegment) Roll() (*LogSegment, error) {
+	next, err := Create(s.files.config, s.written.End)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.files.Seal(s.written.Size); err != nil {
+		return nil, errors.Join(err, next.files.Close())
+	}
+	return next, nil
+}

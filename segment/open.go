@@ -1,0 +1,148 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+)
+
+// Open opens the segments of a partition that was closed, or begins a new one: the sealed segments in
+// order, and the active one. An index that does not have the length that its log demands is rebuilt
+// from the log. Bytes that are no valid batch give a *CorruptError: nothing is cut.
+func Open(c Config) (sealed []View, active *LogSegment, err error) {
+	c, err = c.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	bases, err := list(c.Storage)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(bases) == 0 {
+		active, err = Create(c, 0)
+		return nil, active, err
+	}
+	defer func() {
+		if err != nil {
+			for _, v := range sealed {
+				err = errors.Join(err, v.Files.Close())
+			}
+			sealed, active = nil, nil
+		}
+	}()
+	last := len(bases) - 1
+	for i, base := range bases[:last] {
+		v, err := reopen(c, base, false)
+		if err != nil {
+			return sealed, nil, err
+		}
+		sealed = append(sealed, v)
+		if v.End != bases[i+1] {
+			return sealed, nil, v.Files.corrupt(v.Size,
+				fmt.Errorf("segment ends at offset %d, the next begins at %d", v.End, bases[i+1]))
+		}
+	}
+	v, err := reopen(c, bases[last], true)
+	if err != nil {
+		return sealed, nil, err
+	}
+	return sealed, newLogSegment(v), nil
+}
+
+// list returns the base offsets of the segments in a storage, ascending.
+func list(s Storage) ([]int64, error) {
+	names, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	var bases []int64
+	for _, name := range names {
+		if base, ok := parseName(name); ok {
+			bases = append(bases, base) // names sort as their numbers do
+		}
+	}
+	return bases, nil
+}
+
+// reopen opens one segment; the active one gets room for all of its index slots.
+func reopen(c Config, base int64, active bool) (v View, err error) {
+	size, err := c.Storage.Size(Name(base))
+	if err != nil {
+		return View{}, err
+	}
+	if size > c.Size {
+		// The segment size has been lowered since: the log is whole, and full.
+		c.Size = min(size, MaxSize)
+	}
+	used := slots(size, c.Interval)
+	sound := true
+	for _, suffix := range []string{indexSuffix, timeSuffix} {
+		n, err := c.Storage.Size(fileName(base, suffix))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return View{}, err
+		}
+		if err != nil || n != used*entrySize {
+			sound = false
+			if err := c.Storage.Create(fileName(base, suffix)); err != nil {
+				return View{}, err
+			}
+		}
+	}
+	room := used
+	if active {
+		room = slots(c.Size, c.Interval)
+	}
+	files, err := openFiles(c, base, room, false)
+	if err != nil {
+		return View{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, files.Close())
+		}
+	}()
+	v = View{Files: files, Size: size, End: base, MaxTimestamp: math.MinInt64}
+	if sound {
+		err = v.tail(used)
+	} else {
+		err = v.rebuild()
+	}
+	return v, err
+}
+
+// tail finds the end of a segment whose indexes are whole: from the batch of the last slot on.
+func (v *View) tail(used int64) error {
+	position := int64(0)
+	if used > 0 {
+		v.MaxTimestamp, _ = entryAt(v.Files.timeBytes, used)
+		_, position = entryAt(v.Files.indexBytes, used)
+	}
+	return v.scan(position, &Cursor{}, func(b Batch, _ int64) error {
+		v.End = b.NextOffset()
+		v.MaxTimestamp = max(v.MaxTimestamp, b.MaxTimestamp())
+		return b.CheckCRC()
+	})
+}
+
+// rebuild derives both indexes from the log.
+func (v *View) rebuild() error {
+	s := newLogSegment(View{Files: v.Files, End: v.Files.base, MaxTimestamp: math.MinInt64})
+	if err := v.Walk(&Cursor{}, func(b Batch, _ int64) error {
+		s.index(b)
+		return nil
+	}); err != nil {
+		return err
+	}
+	*v = s.written
+	return nil
+}
+
+// Close seals the active segment and releases all. No other call may overlap or follow it.
+func Close(sealed []View, active *LogSegment) error {
+	err := active.files.Seal(active.written.Size)
+	for _, v := range sealed {
+		err = errors.Join(err, v.Files.Close())
+	}
+	return errors.Join(err, active.files.Close())
+}

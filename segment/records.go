@@ -1,0 +1,135 @@
+package segment
+
+import "encoding/binary"
+
+// Record is one decoded record. Its slices point into the batch.
+type Record struct {
+	Offset     int64
+	Timestamp  int64 // milliseconds since the epoch
+	Key        []byte
+	Value      []byte
+	Headers    int    // number of headers
+	RawHeaders []byte // their encoding: key length varint, key, value length varint, value, …
+}
+
+// Records steps through the records of a batch without allocating:
+//
+//	for r := batch.Records(); r.Next(); {
+//		use(r.Record)
+//	}
+//
+// It is used by one goroutine at a time.
+type Records struct {
+	Record Record // the current one, after Next has returned true
+
+	rest  []byte
+	batch Batch
+	left  int32
+	err   error
+}
+
+// Records starts at the first record. Errors of the header show in Err.
+func (b Batch) Records() Records {
+	r := Records{batch: b}
+	switch {
+	case b.checkFrame() != nil:
+		r.err = b.checkFrame()
+	case b.Size() > int64(len(b)):
+		r.err = invalid("batch is cut off")
+	case b.Compressed():
+		r.err = ErrCompressed
+	default:
+		r.rest, r.left = b[HeaderSize:b.Size()], b.RecordCount()
+		if r.left < 0 {
+			r.err = invalid("negative record count")
+		}
+	}
+	return r
+}
+
+// Err is what ended the iteration before the last record: it wraps ErrInvalid, or is ErrCompressed.
+func (r *Records) Err() error { return r.err }
+
+// Next decodes the next record; false after the last one and on an error.
+func (r *Records) Next() bool {
+	if r.err != nil {
+		return false
+	}
+	if r.left == 0 {
+		if len(r.rest) > 0 {
+			r.err = invalid("bytes after the last record")
+		}
+		return false
+	}
+	r.left--
+	if !r.decode() {
+		r.err = invalid("record is malformed")
+		return false
+	}
+	return true
+}
+
+func (r *Records) decode() bool {
+	d := decoder{p: r.rest}
+	body := decoder{p: d.bytes(d.varint())}
+	body.bytes(1) // attributes: unused by the format
+	timestamp, offset := body.varint(), body.varint()
+	key, value := body.nullable(), body.nullable()
+	headers := body.varint()
+	raw := body.p
+	for range headers {
+		if body.bad {
+			break
+		}
+		body.nullable()
+		body.nullable()
+	}
+	if d.bad || body.bad || headers < 0 || len(body.p) > 0 {
+		return false
+	}
+	r.rest = d.p
+	r.Record = Record{
+		Offset:     r.batch.BaseOffset() + offset,
+		Timestamp:  r.batch.BaseTimestamp() + timestamp,
+		Key:        key,
+		Value:      value,
+		Headers:    int(headers),
+		RawHeaders: raw,
+	}
+	return true
+}
+
+// decoder takes fields off a byte slice; once bad, it stays bad and gives zeros.
+type decoder struct {
+	p   []byte
+	bad bool
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.p)
+	if n <= 0 {
+		d.bad, d.p = true, nil
+		return 0
+	}
+	d.p = d.p[n:]
+	return v
+}
+
+func (d *decoder) bytes(n int64) []byte {
+	if n < 0 || n > int64(len(d.p)) {
+		d.bad, d.p = true, nil
+		return nil
+	}
+	p := d.p[:n:n]
+	d.p = d.p[n:]
+	return p
+}
+
+// nullable takes a length and so many bytes; a length of −1 is null.
+func (d *decoder) nullable() []byte {
+	n := d.varint()
+	if n == -1 {
+		return nil
+	}
+	return d.bytes(n)
+}

@@ -1,0 +1,248 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is a Storage of files in one directory.
+//
+// It works on raw descriptors: os.File.ReadAt counts references on a word that all readers of the
+// file share (internal/poll), a hidden lock inside a read that is meant to have none.
+type Dir struct {
+	path string
+}
+
+// OpenDir returns the storage of a directory, which it makes if it is missing.
+func OpenDir(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("segment: %w", err)
+	}
+	return &Dir{path: path}, nil
+}
+
+// OpenLog implements Storage.
+func (d *Dir) OpenLog(name string, create bool) (LogFile, error) {
+	fd, err := d.open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return &dirLog{fd: fd, name: name}, nil
+}
+
+// MapIndex implements Storage.
+func (d *Dir) MapIndex(name string, size int64, create bool) (Mapping, error) {
+	fd, err := d.open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	// A mapping keeps the file by itself; an open descriptor each would exhaust the limit.
+	defer unix.Close(fd)
+	if err := retry(func() error { return allocate(fd, size) }); err != nil {
+		return nil, failed("allocate", name, err)
+	}
+	p, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, failed("map", name, err)
+	}
+	return &dirMapping{p: p, name: name}, nil
+}
+
+// Create implements Storage.
+func (d *Dir) Create(name string) error {
+	f, err := os.Create(filepath.Join(d.path, name))
+	if err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return f.Close()
+}
+
+// Truncate implements Storage.
+func (d *Dir) Truncate(name string, size int64) error {
+	if err := os.Truncate(filepath.Join(d.path, name), size); err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return nil
+}
+
+// Size implements Storage.
+func (d *Dir) Size(name string) (int64, error) {
+	info, err := os.Stat(filepath.Join(d.path, name))
+	if err != nil {
+		return 0, fmt.Errorf("segment: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// List implements Storage.
+func (d *Dir) List() ([]string, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, fmt.Errorf("segment: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// SyncDir implements Storage.
+func (d *Dir) SyncDir() error {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return nil
+}
+
+// Close implements Storage.
+func (d *Dir) Close() error { return nil }
+
+func (d *Dir) open(name string, create bool) (fd int, err error) {
+	flags := unix.O_RDWR | unix.O_CLOEXEC
+	if create {
+		flags |= unix.O_CREAT | unix.O_EXCL
+	}
+	err = retry(func() error {
+		fd, err = unix.Open(filepath.Join(d.path, name), flags, 0o644)
+		return err
+	})
+	if err != nil {
+		return -1, failed("open", name, err)
+	}
+	return fd, nil
+}
+
+// dirLog is an open log file.
+type dirLog struct {
+	fd      int
+	name    string
+	vectors []unix.Iovec // scratch of PwriteBatches
+}
+
+// Pread implements LogFile.
+func (l *dirLog) Pread(p []byte, position int64) (int, error) {
+	for n := 0; ; {
+		got, err := unix.Pread(l.fd, p[n:], position+int64(n))
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return n, failed("read", l.name, err)
+		case got == 0 || n+got == len(p):
+			return n + got, nil
+		default:
+			n += got
+		}
+	}
+}
+
+// Pwrite implements LogFile.
+func (l *dirLog) Pwrite(p []byte, position int64) error {
+	for len(p) > 0 {
+		n, err := unix.Pwrite(l.fd, p, position)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return failed("write", l.name, err)
+		default:
+			p, position = p[n:], position+int64(n)
+		}
+	}
+	return nil
+}
+
+// PwriteBatches implements LogFile.
+func (l *dirLog) PwriteBatches(batches []Batch, position int64) error {
+	for len(batches) > 1 {
+		group := batches[:min(len(batches), maxVectors)]
+		n, err := l.pwritev(group, position)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return failed("write", l.name, err)
+		}
+		position += n
+		for len(batches) > 0 && n >= int64(len(batches[0])) {
+			n -= int64(len(batches[0]))
+			batches = batches[1:]
+		}
+		if n > 0 {
+			if err := l.Pwrite(batches[0][n:], position); err != nil {
+				return err
+			}
+			position += int64(len(batches[0])) - n
+			batches = batches[1:]
+		}
+	}
+	if len(batches) == 1 {
+		return l.Pwrite(batches[0], position)
+	}
+	return nil
+}
+
+// Sync implements LogFile.
+func (l *dirLog) Sync() error {
+	if err := retry(func() error { return datasync(l.fd) }); err != nil {
+		return failed("sync", l.name, err)
+	}
+	return nil
+}
+
+// Size implements LogFile.
+func (l *dirLog) Size() (int64, error) {
+	var st unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(l.fd, &st) }); err != nil {
+		return 0, failed("stat", l.name, err)
+	}
+	return st.Size, nil
+}
+
+// Close implements LogFile.
+func (l *dirLog) Close() error {
+	if err := unix.Close(l.fd); err != nil {
+		return failed("close", l.name, err)
+	}
+	return nil
+}
+
+type dirMapping struct {
+	p    []byte
+	name string
+}
+
+// Bytes implements Mapping.
+func (m *dirMapping) Bytes() []byte { return m.p }
+
+// Close implements Mapping.
+func (m *dirMapping) Close() error {
+	if err := unix.Munmap(m.p); err != nil {
+		return failed("unmap", m.name, err)
+	}
+	return nil
+}
+
+func failed(action, name string, err error) error {
+	return fmt.Errorf("segment: %s %s: %w", action, name, err)
+}
+
+// retry repeats a system call that a signal has interrupted; the Go runtime preempts goroutines
+// with signals.
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
