@@ -1,0 +1,232 @@
+// Package results holds what a sweep found, every format it is written in, and the statistics on it.
+//
+// A sweep directory holds
+//
+//	meta.json          what was run, where, and how (Meta)
+//	runs.jsonl         one Run a line, written as each run ends
+//	bench.txt          the runs in Go's benchmark format, for benchstat
+//	latency/*.hlog     one HdrHistogram log (V2) a run, one tagged line a kind of latency
+//	summary.md         the answer and its tables, to paste into a document
+//	charts/*.svg|png   written by package plots
+//	report.html        written by package plots
+//
+// The package reads no clock and starts no goroutine. Values of its types may be read by several
+// goroutines at once as long as nobody changes them.
+package results
+
+import "time"
+
+// Schema is the version of the layout of meta.json and runs.jsonl. A reader refuses any other.
+const Schema = 1
+
+// Cell is one point of a sweep: a strategy under a workload at one concurrency. Two runs of equal
+// cells are repetitions of each other. Cell is comparable and may be a map key.
+type Cell struct {
+	Workload string `json:"workload"`
+	Strategy string `json:"strategy"`
+	// Arm is "" for an ordinary cell and "A/A" for the second label of the baseline, the health
+	// check of the sweep: the same code measured twice must not differ.
+	Arm string `json:"arm,omitempty"`
+
+	Producers int `json:"producers,omitempty"` // goroutines that only append
+	Consumers int `json:"consumers,omitempty"` // goroutines that only read
+	Workers   int `json:"workers,omitempty"`   // goroutines that draw each operation; then the two above are 0
+	// ProducePercent is the share of a worker's operations that append, in percent.
+	ProducePercent float64 `json:"produce_percent,omitempty"`
+
+	Partitions   int     `json:"partitions"`
+	RecordSize   int     `json:"record_size"` // bytes of a record's value
+	BatchRecords int     `json:"batch_records"`
+	FetchBytes   int     `json:"fetch_bytes"`            // size of a reader's buffer
+	Pattern      string  `json:"pattern"`                // tail, catch-up or random
+	ProduceRate  float64 `json:"produce_rate,omitempty"` // records/s of all producers together; 0 is closed loop
+	ConsumeRate  float64 `json:"consume_rate,omitempty"` // reads/s of all consumers together; 0 is closed loop
+	Acks         string  `json:"acks"`                   // none or leader
+	Sync         string  `json:"sync"`                   // none or batch
+	Storage      string  `json:"storage"`                // tmpfs, disk or heap
+	GOMAXPROCS   int     `json:"gomaxprocs"`
+}
+
+// Label is the name under which a cell's strategy stands in tables and charts: the strategy, or
+// "A/A" for the second arm of the baseline.
+func (c Cell) Label() string {
+	if c.Arm != "" {
+		return c.Arm
+	}
+	return c.Strategy
+}
+
+// Metric names, the same in runs.jsonl, bench.txt, tables and charts. Rates are per second of the
+// measured window; latencies are in seconds. A metric that a run cannot carry (a quantile with too
+// few samples beyond it, say) is absent from Run.Metrics, never zero or NaN.
+const (
+	MetricOps            = "op/s" // produce and consume operations together
+	MetricProduceOps     = "produce-op/s"
+	MetricConsumeOps     = "consume-op/s"
+	MetricProduceRecords = "produce-rec/s"
+	MetricConsumeRecords = "consume-rec/s"
+	MetricProduceBytes   = "produce-B/s"
+	MetricConsumeBytes   = "consume-B/s"
+	MetricCPU            = "cpu-sec/op" // user and system time of the process over operations in the window
+	MetricSwitches       = "switches/op"
+	MetricAllocs         = "allocs/op"
+	MetricAllocBytes     = "B/op"
+)
+
+// The kinds of latency, each a prefix of the metrics LatencyMetric names and the tag of a histogram.
+// Under open loop "produce" and "consume" are measured from the intended time, and the -service
+// kinds from the actual start of the call; in a closed loop only the plain kinds exist and are
+// service times.
+const (
+	KindProduce        = "produce"
+	KindConsume        = "consume"
+	KindEndToEnd       = "e2e"
+	KindProduceService = "produce-service"
+	KindConsumeService = "consume-service"
+	KindLateness       = "lateness" // actual start less intended start of open-loop calls
+)
+
+// Quantiles are the statistics of a latency kind that become metrics, in the order of tables.
+var Quantiles = []string{"p50", "p90", "p99", "p999", "max", "mean"}
+
+// LatencyMetric names a latency metric: LatencyMetric("produce", "p99") is "produce-p99-sec".
+func LatencyMetric(kind, statistic string) string { return kind + "-" + statistic + "-sec" }
+
+// Run is one execution of a cell: one line of runs.jsonl.
+type Run struct {
+	Schema int       `json:"schema"`
+	Index  int       `json:"index"` // position in the order of execution, from 0
+	Block  int       `json:"block"` // every cell runs once in every block
+	Cell   Cell      `json:"cell"`
+	Seed   uint64    `json:"seed"`
+	Start  time.Time `json:"start"` // of the measured window
+
+	// Window is the length of the measured window in seconds, and Samples the operations of each
+	// latency kind that completed inside it.
+	Window  float64          `json:"window_sec"`
+	Samples map[string]int64 `json:"samples"`
+
+	Metrics map[string]float64 `json:"metrics"`
+	// Latency is the path of the run's histograms relative to the sweep directory
+	// (latency/….hlog), one line a kind with the kind as its tag; "" when the run has none.
+	Latency string `json:"latency,omitempty"`
+	// OverRange counts the latencies of each kind that lay above the histogram's range. They count
+	// in the mean and the maximum, and a quantile that falls among them is the maximum.
+	OverRange map[string]int64 `json:"over_range,omitempty"`
+
+	Verification Verification `json:"verification"`
+	// Overloaded says that an open loop could not keep its rate; its latency metrics are absent.
+	Overloaded bool `json:"overloaded,omitempty"`
+	// ByteBound says that the run ended its window early because it had written all that it may.
+	ByteBound bool `json:"byte_bound,omitempty"`
+	Rolls     int  `json:"rolls"` // segments begun inside the window
+
+	// StealPercent and OtherPercent are the shares of the machine's CPU time inside the window that
+	// the hypervisor took, and that other processes used.
+	StealPercent float64 `json:"steal_percent"`
+	OtherPercent float64 `json:"other_percent"`
+	// PerWorkerJain is Jain's fairness index over the operations of the workers of each role
+	// ("produce", "consume"): 1 when all did the same, 1/n when one did everything.
+	PerWorkerJain map[string]float64 `json:"per_worker_jain,omitempty"`
+	Warnings      []string           `json:"warnings,omitempty"`
+}
+
+// Valid reports whether the run was verified and found right, so that its numbers count. Only valid
+// runs enter statistics, tables and charts. A control whose answers cannot be checked is valid with
+// Verification.Skipped set.
+func (r *Run) Valid() bool { return r.Verification.Error == "" }
+
+// Verification is what the checks of one run saw.
+type Verification struct {
+	// Error is the first wrong answer, in a sentence; "" when there was none.
+	Error string `json:"error,omitempty"`
+	// Skipped says why nothing could be checked ("null stores nothing"); "" otherwise.
+	Skipped        string  `json:"skipped,omitempty"`
+	RecordsRead    int64   `json:"records_read"`   // checked by consumers during the run
+	RecordsWalked  int64   `json:"records_walked"` // checked by the walk over the whole log afterwards
+	RecordsAcked   int64   `json:"records_acked"`  // acknowledged to producers, prefill included
+	BatchesCRC     int64   `json:"batches_crc"`    // batches whose CRC was computed, in both
+	SecondsPerRead float64 `json:"sec_per_read"`   // cost of the in-run check, per read, outside the latencies
+}
+
+// Meta describes a sweep: meta.json.
+type Meta struct {
+	Schema  int       `json:"schema"`
+	Version string    `json:"version"` // of tailrace
+	Command []string  `json:"command"` // as typed
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+
+	Blocks    int        `json:"blocks"`
+	Baseline  string     `json:"baseline"` // strategy that effects are relative to
+	Workloads []Workload `json:"workloads"`
+	// Planned are the comparisons that get a verdict, fixed before the first run.
+	Planned []Comparison `json:"planned"`
+
+	Environment Environment `json:"environment"`
+	Preflight   Preflight   `json:"preflight"`
+	Warnings    []string    `json:"warnings,omitempty"`
+	// Interrupted says that the sweep was ended early; what had finished counts.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Workload is what a reader of the results needs to know of a workload.
+type Workload struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"` // "8 workers, 10 % produce, random reads, closed loop"
+	Storage     string   `json:"storage"`     // "tmpfs at /dev/shm"
+	Primary     string   `json:"primary"`     // metric of the planned comparisons
+	Ramp        float64  `json:"ramp_sec"`
+	Duration    float64  `json:"duration_sec"`
+	Prefill     int64    `json:"prefill_bytes"`
+	SegmentSize int64    `json:"segment_size"`
+	Notes       []string `json:"notes,omitempty"` // what a reader must know, e.g. a payload file that was not there
+}
+
+// Comparison is a planned one: Strategy against Baseline on the primary metric of Workload.
+type Comparison struct {
+	Workload string `json:"workload"`
+	Strategy string `json:"strategy"`
+	Baseline string `json:"baseline"`
+	Metric   string `json:"metric"`
+}
+
+// LowerIsBetter reports whether less of a metric is better: latencies and costs, not rates.
+func LowerIsBetter(metric string) bool {
+	n := len(metric)
+	return !(n > 2 && metric[n-2:] == "/s")
+}
+
+// Environment is the machine and the build that produced a sweep.
+type Environment struct {
+	Host       string  `json:"host"`
+	OS         string  `json:"os"`
+	Arch       string  `json:"arch"`
+	Kernel     string  `json:"kernel"`
+	CPUModel   string  `json:"cpu_model"`
+	CPUs       int     `json:"cpus"`     // online
+	Affinity   int     `json:"affinity"` // CPUs that this process may use
+	Quota      string  `json:"quota"`    // cgroup CPU quota: "none" or in CPUs
+	Governor   string  `json:"governor"` // or "unknown"
+	Virtual    string  `json:"virtual"`  // "none", "hypervisor" or "unknown"
+	Memory     int64   `json:"memory_bytes"`
+	GoVersion  string  `json:"go_version"`
+	Commit     string  `json:"commit"` // of tailrace, or "unknown"
+	GOMAXPROCS int     `json:"gomaxprocs"`
+	GOGC       string  `json:"gogc"`
+	Load1      float64 `json:"load1"` // load average when the sweep began
+	// Filesystems maps a storage kind to what holds it: "tmpfs" → "tmpfs at /dev/shm, 23 GiB free".
+	Filesystems map[string]string `json:"filesystems"`
+}
+
+// Preflight is what was checked before the first run.
+type Preflight struct {
+	// BustedCaught is how long, in seconds, the negative control ran until the checks caught it.
+	BustedCaught float64 `json:"busted_caught_sec"`
+	// BustedError is the sentence with which it was caught.
+	BustedError string `json:"busted_error"`
+	// HarnessCost is the seconds per operation that the harness itself costs, measured with `null`.
+	HarnessCost float64 `json:"harness_sec_per_op"`
+	// ClockRead is the seconds that one reading of the monotonic clock costs.
+	ClockRead float64 `json:"clock_read_sec"`
+}

@@ -1,0 +1,467 @@
+package strategies
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"tailrace/segment"
+)
+
+// atomicsLog coordinates with atomic words alone, as far as a call need not wait:
+//
+//	reserve   a compare-and-swap on the segment's tail word takes offset and position at once
+//	write     each writer writes its own range of the log, in parallel
+//	complete  it marks its batch in the completion ring
+//	commit    whoever finds the baton free moves the committed word over the finished prefix
+//
+// Readers load the committed word. It moves only over batches whose bytes and index entries are
+// written, so whoever sees it sees them.
+//
+// It is not lock-free everywhere, and can't be: an append is acknowledged only when all before it are
+// written, so a stalled writer holds up those behind it; a roll waits for the segment's last commit.
+// A batch that can't be written leaves a hole that nothing may be committed beyond.
+type atomicsLog struct {
+	admission admission
+	storage   segment.Config
+	sync      segment.SyncPolicy
+	waiters   *waiters
+	gate      gate
+	start     int64
+	spins     int // brief busy waiting; none on a single processor
+
+	segments atomic.Pointer[atomicsSegments] // replaced on a roll
+	failure  atomic.Pointer[error]           // set once, under the baton, after which nothing is committed
+	failed   chan struct{}                   // closed then
+
+	_     [64]byte
+	baton atomic.Bool // its holder alone moves the committed word and empties ring slots
+	_     [63]byte
+	// owners is the baton holder's scratch: whose batches it is committing.
+	owners [256]*atomicsHandle
+
+	// ring holds finished batches until they are committed, each in the slot of its start position in
+	// units of ringUnit. A batch is larger than a unit, so starts closer than the ring is long have
+	// slots of their own; further ahead of the committed position nobody marks.
+	ring [ringSlots]completion
+}
+
+const (
+	ringUnit   = 64 // at most segment.MinBatch
+	ringSlots  = 1 << 14
+	ringWindow = ringUnit * ringSlots // bytes in flight
+
+	yields = 4 // times that a waiter gives way before it parks
+)
+
+// completion is a slot of the ring. Its other fields are written before size is set, and read after.
+type completion struct {
+	size         atomic.Uint64 // extent of the finished batch; 0 while there is none
+	maxTimestamp int64
+	owner        *atomicsHandle
+}
+
+// extent packs a number of bytes (the low 32 bits) and of records into one word, so that both move
+// at once. Each fits in 31 bits; the top bit of a tail seals the segment against reservations.
+type extent uint64
+
+const sealedBit extent = 1 << 63
+
+func extentOf(b segment.Batch) extent { return extent(b.RecordCount())<<32 | extent(len(b)) }
+
+func (e extent) bytes() int64   { return int64(uint32(e)) }
+func (e extent) records() int64 { return int64((e &^ sealedBit) >> 32) }
+
+// atomicsSegments is all segments as of a roll. It never changes.
+type atomicsSegments struct {
+	sealed []segment.View
+	active *atomicsSegment
+}
+
+// atomicsSegment is one segment while it is the active one.
+type atomicsSegment struct {
+	files        *segment.Files
+	_            [64]byte
+	tail         atomic.Uint64 // extent: reserved
+	_            [56]byte
+	committed    atomic.Uint64 // extent: committed
+	_            [56]byte
+	maxTimestamp int64         // of what is committed; the baton holder's
+	rolled       chan struct{} // closed when the next segment is there, or never will be
+
+	// roller is the handle that waits for the last commit of the sealed segment.
+	roller atomic.Pointer[atomicsHandle]
+}
+
+// atomicsHandle: whoever moves parked from true to false owes wake a token, its owner excepted.
+type atomicsHandle struct {
+	pin    pin
+	log    *atomicsLog
+	parked atomic.Bool
+	wake   chan struct{}
+	cursor segment.Cursor
+	waiter waiter
+	closed bool
+}
+
+func openAtomics(o Options) (Log, error) {
+	p, err := openPartition(o)
+	if err != nil {
+		return nil, err
+	}
+	l := &atomicsLog{
+		admission: admit(o),
+		storage:   segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval},
+		sync:      o.Sync,
+		start:     p.state.Start,
+		failed:    make(chan struct{}),
+	}
+	if runtime.GOMAXPROCS(0) > 1 {
+		l.spins = 20
+	}
+	l.segments.Store(&atomicsSegments{sealed: p.state.sealed, active: newAtomicsSegment(p.state.active)})
+	l.waiters = newWaiters(l.highWatermark)
+	return l, nil
+}
+
+func newAtomicsSegment(v segment.View) *atomicsSegment {
+	s := &atomicsSegment{files: v.Files, maxTimestamp: v.MaxTimestamp, rolled: make(chan struct{})}
+	e := extent(v.End-v.Base())<<32 | extent(v.Size)
+	s.tail.Store(uint64(e))
+	s.committed.Store(uint64(e))
+	return s
+}
+
+func (l *atomicsLog) NewHandle() Handle {
+	h := &atomicsHandle{log: l, wake: make(chan struct{}, 1), waiter: newWaiter()}
+	l.gate.add(&h.pin)
+	return h
+}
+
+func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
+	l := h.log
+	if err := l.admission.check(ctx, b); err != nil {
+		return 0, err
+	}
+	if h.closed || !l.gate.enter(&h.pin) {
+		return 0, ErrClosed
+	}
+	defer l.gate.leave(&h.pin)
+	for {
+		if err := l.failure.Load(); err != nil {
+			return 0, *err
+		}
+		s := l.segments.Load().active
+		if at, ok := s.reserve(b); ok {
+			return h.write(ctx, s, at, b, acks)
+		}
+		if err := h.roll(ctx, s); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// reserve takes room for a batch; false if the segment is sealed or has none.
+func (s *atomicsSegment) reserve(b segment.Batch) (at extent, ok bool) {
+	for {
+		at = extent(s.tail.Load())
+		if at&sealedBit != 0 || !s.files.Fits(b, at.bytes(), at.records()) {
+			return 0, false
+		}
+		if s.tail.CompareAndSwap(uint64(at), uint64(at+extentOf(b))) {
+			return at, true
+		}
+	}
+}
+
+// write fills a reservation, which nothing may interrupt: others wait for it.
+func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent, b segment.Batch, acks Acks) (int64, error) {
+	l := h.log
+	base, start, end := s.files.Base()+at.records(), at.bytes(), at.bytes()+int64(len(b))
+	b.SetBaseOffset(base)
+	err := s.files.WriteAt(b, start)
+	if err != nil {
+		err = s.files.WriteAt(b, start) // the range is ours: a passing error need not leave a hole
+	}
+	if err != nil {
+		return 0, l.poison(err)
+	}
+	s.files.SetIndex(base, start, end)
+	if ahead := start - ringWindow + ringUnit; ahead > 0 {
+		if err := h.await(context.Background(), s, ahead); err != nil {
+			return 0, err
+		}
+	}
+	slot := &l.ring[start/ringUnit%ringSlots]
+	slot.maxTimestamp, slot.owner = b.MaxTimestamp(), h
+	slot.size.Store(uint64(extentOf(b)))
+	if acks == AcksNone {
+		l.advance(s, end)
+		return -1, nil
+	}
+	return base, h.await(ctx, s, end)
+}
+
+// ready reports whether the batch behind the committed ones is finished.
+func (l *atomicsLog) ready(s *atomicsSegment) bool {
+	at := extent(s.committed.Load()).bytes()
+	return at < extent(s.tail.Load()).bytes() && l.ring[at/ringUnit%ringSlots].size.Load() != 0
+}
+
+// advance commits what is finished, if nobody else does. It looks again after it has let go of the
+// baton: a batch may have been finished in between, whose writer found the baton taken. Where commits
+// are slow because they sync, a holder whose own batch (which ends at end) is committed hands over to
+// the next parked writer instead.
+func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
+	for l.ready(s) && l.failure.Load() == nil && l.baton.CompareAndSwap(false, true) {
+		next := l.commit(s)
+		l.baton.Store(false)
+		own := extent(s.committed.Load()).bytes() >= end
+		if own && l.sync == segment.SyncBatch && next != nil && next.unpark() {
+			return
+		}
+	}
+}
+
+// commit is called with the baton. It moves the committed word over the finished prefix, after a sync
+// if the policy says so, and wakes its writers. It returns the owner of the next finished batch.
+func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
+	if l.failure.Load() != nil {
+		return nil
+	}
+	at, tail := extent(s.committed.Load()), extent(s.tail.Load())
+	n := 0
+	for ; n < len(l.owners) && at.bytes() < tail.bytes(); n++ {
+		slot := &l.ring[at.bytes()/ringUnit%ringSlots]
+		size := extent(slot.size.Load())
+		if size == 0 {
+			break
+		}
+		s.maxTimestamp = max(s.maxTimestamp, slot.maxTimestamp)
+		s.files.SetTime(s.maxTimestamp, s.files.Base()+at.records(), at.bytes(), at.bytes()+size.bytes())
+		l.owners[n] = slot.owner
+		slot.size.Store(0)
+		at += size
+	}
+	if n == 0 {
+		return nil
+	}
+	if l.sync == segment.SyncBatch {
+		if err := s.files.Sync(); err != nil {
+			l.fail(err)
+			return nil
+		}
+	}
+	s.committed.Store(uint64(at))
+	l.waiters.published(s.files.Base() + at.records())
+	for _, h := range l.owners[:n] {
+		h.unpark()
+	}
+	if r := s.roller.Load(); r != nil {
+		r.unpark()
+	}
+	if l.ready(s) {
+		next = l.ring[at.bytes()/ringUnit%ringSlots].owner
+	}
+	return next
+}
+
+// await returns when the segment is committed up to end: it commits itself where it can, spins and
+// gives way briefly, then parks until it is woken.
+func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64) error {
+	l := h.log
+	for turn := 0; ; turn++ {
+		l.advance(s, end)
+		failure := l.failure.Load() // before committed, which stands still after it
+		if extent(s.committed.Load()).bytes() >= end {
+			return nil
+		}
+		if failure != nil {
+			return *failure
+		}
+		switch {
+		case turn < l.spins:
+		case turn < l.spins+yields:
+			runtime.Gosched()
+		default:
+			if err := h.park(ctx, s, end); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// park blocks until there may be something to do.
+func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) error {
+	l := h.log
+	h.parked.Store(true)
+	// Who commits looks at parked after it has moved the committed word or let go of the baton.
+	if extent(s.committed.Load()).bytes() >= end || l.ready(s) && !l.baton.Load() {
+		h.unparkSelf()
+		return nil
+	}
+	select {
+	case <-h.wake:
+	case <-l.failed:
+		h.unparkSelf()
+	case <-ctx.Done():
+		h.unparkSelf()
+		l.advance(s, end) // the wake may have been the baton's
+		if extent(s.committed.Load()).bytes() < end {
+			return ErrUnknownOutcome
+		}
+	}
+	return nil
+}
+
+// unpark wakes a parked handle; false if it was not parked.
+func (h *atomicsHandle) unpark() bool {
+	if !h.parked.Load() || !h.parked.CompareAndSwap(true, false) {
+		return false
+	}
+	h.wake <- struct{}{}
+	return true
+}
+
+// unparkSelf takes parked back, and the token if somebody was faster.
+func (h *atomicsHandle) unparkSelf() {
+	if !h.parked.CompareAndSwap(true, false) {
+		<-h.wake
+	}
+}
+
+// poison makes a failed write known: nothing is committed any more. It takes the baton, so that a
+// commit under way is over and no later one begins.
+func (l *atomicsLog) poison(cause error) error {
+	for !l.baton.CompareAndSwap(false, true) {
+		runtime.Gosched()
+	}
+	l.fail(cause)
+	l.baton.Store(false)
+	return *l.failure.Load()
+}
+
+// fail is poison for the baton's holder.
+func (l *atomicsLog) fail(cause error) {
+	err := failure(cause)
+	if l.failure.CompareAndSwap(nil, &err) {
+		close(l.failed)
+		l.waiters.fail(err)
+	}
+}
+
+// roll seals a segment that has no room, or waits until somebody else has.
+func (h *atomicsHandle) roll(ctx context.Context, s *atomicsSegment) error {
+	for {
+		tail := s.tail.Load()
+		if extent(tail)&sealedBit != 0 {
+			select {
+			case <-s.rolled:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if s.tail.CompareAndSwap(tail, tail|uint64(sealedBit)) {
+			defer close(s.rolled)
+			return h.begin(s, extent(tail))
+		}
+	}
+}
+
+// begin waits for the last commit of a sealed segment and puts the next one in its place.
+func (h *atomicsHandle) begin(s *atomicsSegment, tail extent) error {
+	l := h.log
+	s.roller.Store(h)
+	if err := h.await(context.Background(), s, tail.bytes()); err != nil {
+		return err
+	}
+	err := s.files.Seal(tail.bytes())
+	var next *segment.LogSegment
+	if err == nil {
+		next, err = segment.Create(l.storage, s.files.Base()+tail.records())
+	}
+	if err != nil {
+		return l.poison(err)
+	}
+	last := l.segments.Load()
+	sealed := segment.View{Files: s.files, Size: tail.bytes(), End: next.Files().Base(), MaxTimestamp: s.maxTimestamp}
+	l.segments.Store(&atomicsSegments{
+		sealed: append(last.sealed[:len(last.sealed):len(last.sealed)], sealed),
+		active: newAtomicsSegment(next.Publish()),
+	})
+	return nil
+}
+
+// state is the partition as of the load of the committed word: a segment that is sealed meanwhile
+// was the whole log until then.
+func (l *atomicsLog) state() partitionState {
+	segments := l.segments.Load()
+	files := segments.active.files
+	committed := extent(segments.active.committed.Load())
+	end := files.Base() + committed.records()
+	return partitionState{
+		sealed:  segments.sealed,
+		active:  segment.View{Files: files, Size: committed.bytes(), End: end, MaxTimestamp: unknownMaxTimestamp},
+		Offsets: Offsets{Start: l.start, HighWatermark: end, LogEnd: end},
+	}
+}
+
+func (h *atomicsHandle) Read(offset int64, buf []byte) ([]byte, error) {
+	if h.closed || !h.log.gate.enter(&h.pin) {
+		return nil, ErrClosed
+	}
+	state := h.log.state()
+	p, err := state.read(offset, buf, &h.cursor)
+	h.log.gate.leave(&h.pin)
+	return p, err
+}
+
+func (h *atomicsHandle) OffsetForTime(ts int64) (int64, error) {
+	if h.closed || !h.log.gate.enter(&h.pin) {
+		return 0, ErrClosed
+	}
+	defer h.log.gate.leave(&h.pin)
+	state := h.log.state()
+	return state.offsetForTime(ts, &h.cursor)
+}
+
+func (h *atomicsHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
+
+func (h *atomicsHandle) Wait(ctx context.Context, offset int64) error {
+	if h.closed {
+		return ErrClosed
+	}
+	return h.log.waiters.wait(ctx, &h.waiter, offset)
+}
+
+func (h *atomicsHandle) Offsets() Offsets {
+	state := h.log.state()
+	return state.Offsets
+}
+
+func (l *atomicsLog) highWatermark() int64 {
+	state := l.state()
+	return state.HighWatermark
+}
+
+func (l *atomicsLog) Trim(int64) error { return ErrUnsupported }
+
+func (h *atomicsHandle) Close() error {
+	h.closed = true
+	h.log.gate.remove(&h.pin)
+	return nil
+}
+
+func (l *atomicsLog) Close() error {
+	if !l.gate.close(l.waiters.close) {
+		return nil
+	}
+	state := l.state()
+	err := state.active.Files.Seal(state.active.Size)
+	for _, v := range append(state.sealed, state.active) {
+		err = errors.Join(err, v.Files.Close())
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+// Package strategies is the subject of tailrace: concurrency models in front of one segment store.
+//
+// Each model is one file that implements Log and Handle; the part of a partition that is not
+// concurrency (which segment, when to roll, where an offset lies) is plain unsynchronised code that
+// all share, in partition.go. All files keep one order — invariant, type, open, append, roll, read,
+// close — so that two can be read side by side.
+//
+//	mutex     sync.Mutex around every access                          mutex.go
+//	rwmutex   readers share, writers exclude                           rwmutex.go
+//	atomics   reserve in one atomic word, write in parallel, commit in order   atomics.go
+//	actor     one goroutine owns the state, readers load a snapshot    actor.go
+//	raw, null, busted   the controls                                   raw.go, null.go, busted.go
+package strategies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tailrace/segment"
+)
+
+// Errors that callers decide on; test with errors.Is. Errors of a file carry its place and wrap
+// segment.ErrCorrupt.
+var (
+	// ErrOutOfRange: the offset lies outside [start, high watermark].
+	ErrOutOfRange = errors.New("strategies: offset out of range")
+	// ErrClosed: the log or the handle is closed.
+	ErrClosed = errors.New("strategies: log is closed")
+	// ErrFailed: a write or sync failed earlier, so the partition takes no more appends. What was
+	// acknowledged stays readable; what failed does not become visible.
+	ErrFailed = errors.New("strategies: partition failed on an earlier write or sync")
+	// ErrUnknownOutcome: the context ended after the append had begun, while it waited for a sync
+	// or for earlier appends to commit. The batch may or may not be in the log.
+	ErrUnknownOutcome = errors.New("strategies: outcome of the append is unknown")
+	// ErrTooLarge: the batch does not fit in a segment.
+	ErrTooLarge = errors.New("strategies: batch is larger than a segment")
+	// ErrUnsupported: the operation or option is part of the contract but not of this version.
+	ErrUnsupported = errors.New("strategies: not supported")
+)
+
+// ShortBufferError is returned by Read when the batch at the offset alone exceeds the buffer.
+type ShortBufferError = segment.ShortBufferError
+
+// Acks says when an append is acknowledged.
+type Acks int8
+
+const (
+	// AcksNone: Append returns −1 as soon as the batch is no longer needed. Whether and where it
+	// was stored is not told.
+	AcksNone Acks = iota
+	// AcksLeader: after the local write, and after the sync where the policy asks for one.
+	AcksLeader
+	// AcksAll: after the high watermark has passed the batch, that is after every in-sync replica
+	// has fetched it. Without replicas this is AcksLeader.
+	AcksAll
+)
+
+// Offsets is the state of a partition at one moment: Start ≤ HighWatermark ≤ LogEnd, each
+// monotonic, the high watermark on a batch boundary.
+type Offsets struct {
+	Start         int64 // first offset that can be read
+	HighWatermark int64 // end of what consumers may read
+	LogEnd        int64 // next offset to be assigned
+}
+
+// Log is one partition. All methods may be called from any goroutine at any time.
+type Log interface {
+	// NewHandle opens one client's access; cheap. After Close it returns a handle whose calls
+	// return ErrClosed.
+	NewHandle() Handle
+	// Trim drops whole segments that lie below an offset.
+	Trim(before int64) error
+	// Close resolves every call in flight, each exactly once, then releases everything. A second
+	// call returns nil.
+	Close() error
+}
+
+// Handle is one client's access to a Log. It is used by one goroutine at a time, because it carries
+// that goroutine's own scratch (reply channel, last position), so that operations allocate nothing.
+//
+// An acknowledged batch is readable at its offset, with the same bytes, exactly once. If append A
+// returned before append B was called, offset(A) < offset(B). A client reads its own writes.
+type Handle interface {
+	// Append stores one batch at the log end and returns the offset of its first record; −1 with
+	// AcksNone. It stamps the base offset into b, which is the call's alone until it returns and is
+	// never touched after.
+	//
+	// A context that ends before the append has begun gives its error, and nothing was appended;
+	// after that the call waits out the write. Other errors: segment.ErrInvalid (not a batch),
+	// ErrTooLarge, ErrFailed, ErrClosed, ErrUnknownOutcome.
+	Append(ctx context.Context, b segment.Batch, acks Acks) (base int64, err error)
+
+	// Read returns whole batches below the high watermark in a sub-slice of buf, the first being
+	// the one that contains offset; as many as fit. At the high watermark it returns an empty slice
+	// and nil. Errors: ErrOutOfRange, *ShortBufferError if the first batch alone exceeds buf,
+	// segment.ErrCorrupt, ErrClosed.
+	//
+	// The usual case is one pread, if buf holds an index interval and a batch beyond the batch
+	// asked for, or if offset is where the handle's last read ended.
+	Read(offset int64, buf []byte) ([]byte, error)
+
+	// Fetch is Read for a follower: up to the log end, and it reports the follower's progress.
+	Fetch(replica int, offset int64, buf []byte) ([]byte, error)
+
+	// Wait blocks until offset is below the high watermark. Errors: the context's, ErrClosed,
+	// ErrFailed when a poisoned partition will never get there.
+	Wait(ctx context.Context, offset int64) error
+
+	// OffsetForTime returns the first offset whose record has a timestamp ≥ ts (milliseconds
+	// since the epoch, as in Kafka); the high watermark if there is none.
+	OffsetForTime(ts int64) (int64, error)
+
+	// Offsets returns the partition's offsets as of one moment.
+	Offsets() Offsets
+
+	// Close releases the handle; further calls return ErrClosed. It must not overlap another call.
+	Close() error
+}
+
+// Options configures a Log.
+type Options struct {
+	// Storage holds the files of the partition; Open takes ownership, Close closes it.
+	Storage segment.Storage
+	// SegmentSize is the size in bytes at which the active segment is rolled; default 64 MiB.
+	SegmentSize int64
+	// IndexInterval is the distance in bytes between index slots; default 4096.
+	IndexInterval int64
+	// Sync is when appends are made durable; default segment.SyncNone.
+	Sync segment.SyncPolicy
+	// Replicas is the number of followers that AcksAll waits for. Only 0 is supported so far.
+	Replicas int
+}
+
+// Kind tells candidates from controls.
+type Kind int8
+
+const (
+	// Core is one of the four models that tailrace compares by default.
+	Core Kind = iota
+	// Control is not a candidate: a limit, a cost, or a negative control.
+	Control
+)
+
+// Strategy is one entry of List.
+type Strategy struct {
+	Name string
+	Kind Kind
+	// Summary says in a line what the model is.
+	Summary string
+	// Open opens the partition in opts.Storage: new if it is empty, else as it was closed.
+	Open func(opts Options) (Log, error)
+	// PrivateFiles: each handle appends to a log of its own, and reads see only what was appended
+	// through a handle closed before. Order and offsets across handles mean nothing.
+	PrivateFiles bool
+	// StoresNothing: answers cannot be verified.
+	StoresNothing bool
+	// Faulty: it gives wrong answers on purpose, and the checks must find them.
+	Faulty bool
+}
+
+// List has every strategy, in the order in which tables and charts show them. A new one is one file
+// and one line here.
+var List = []Strategy{
+	{Name: "mutex", Summary: "sync.Mutex around every access, the pread included", Open: openMutex},
+	{Name: "rwmutex", Summary: "sync.RWMutex: readers share the lock, an append excludes everybody", Open: openRWMutex},
+	{Name: "atomics", Summary: "reserve offset and bytes in one atomic word, write in parallel, commit in order", Open: openAtomics},
+	{Name: "actor", Summary: "one goroutine owns the state and takes commands from a channel; readers load an immutable snapshot", Open: openActor},
+	{Name: "raw", Kind: Control, Summary: "the limit: each handle has its own file, nothing is shared", Open: openRaw, PrivateFiles: true},
+	{Name: "null", Kind: Control, Summary: "no I/O at all: what the harness itself costs", Open: openNull, StoresNothing: true},
+	{Name: "busted", Kind: Control, Summary: "publishes before it writes: the checks must catch it", Open: openBusted, Faulty: true},
+}
+
+// Find returns the strategy of a name.
+func Find(name string) (Strategy, error) {
+	for _, s := range List {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return Strategy{}, fmt.Errorf("strategies: unknown strategy %q", name)
+}
