@@ -6,7 +6,8 @@ import (
 )
 
 // Builder encodes records into one batch after another, in a buffer that it keeps: after the first
-// batches of a size it does not allocate. It is used by one goroutine at a time.
+// batches of a size it does not allocate. The zero value is an empty batch. It is used by one goroutine
+// at a time.
 type Builder struct {
 	buf   []byte
 	count int32
@@ -23,25 +24,26 @@ func (b *Builder) Reset() {
 // Add appends a record; a nil key or value is stored as null. The timestamp is in milliseconds
 // since the epoch and may lie before the last one.
 func (b *Builder) Add(timestamp int64, key, value []byte) {
-	b.begin(timestamp, key, nullableSize(value))
+	b.open(timestamp, key, nullableSize(value))
 	b.appendBytes(value)
-	b.end()
+	b.close()
 }
 
 // Value appends a record without a key and returns the size bytes of its value to be filled in,
 // which saves a copy. The slice is valid until the next call.
 func (b *Builder) Value(timestamp int64, size int) []byte {
-	b.begin(timestamp, nil, varintSize(int64(size))+size)
+	b.open(timestamp, nil, varintSize(int64(size))+size)
 	b.buf = binary.AppendVarint(b.buf, int64(size))
 	at := len(b.buf)
 	b.buf = slices.Grow(b.buf, size+1)[:at+size]
-	b.end()
+	b.close()
 	return b.buf[at : at+size : at+size]
 }
 
 // Finish completes the batch: counts, timestamps and checksum, with base offset 0 and no producer.
 // The batch is valid until the next Reset.
 func (b *Builder) Finish() Batch {
+	b.begin()
 	p := Batch(b.buf)
 	binary.BigEndian.PutUint32(p[atLength:], uint32(len(p)-lengthOverhead))
 	p[atMagic] = magic
@@ -59,8 +61,16 @@ func (b *Builder) Finish() Batch {
 // Len is the size in bytes of the batch so far.
 func (b *Builder) Len() int { return len(b.buf) }
 
-// begin appends a record up to its key; the encoded value has valueBytes bytes.
-func (b *Builder) begin(timestamp int64, key []byte, valueBytes int) {
+// begin makes room for the header in a builder that has never been Reset.
+func (b *Builder) begin() {
+	if len(b.buf) == 0 {
+		b.Reset()
+	}
+}
+
+// open appends a record up to its key; the encoded value has valueBytes bytes.
+func (b *Builder) open(timestamp int64, key []byte, valueBytes int) {
+	b.begin()
 	if b.count == 0 {
 		b.base, b.max = timestamp, timestamp
 	}
@@ -74,8 +84,8 @@ func (b *Builder) begin(timestamp int64, key []byte, valueBytes int) {
 	b.appendBytes(key)
 }
 
-// end appends an empty list of headers.
-func (b *Builder) end() {
+// close appends an empty list of headers.
+func (b *Builder) close() {
 	b.buf = append(b.buf, 0)
 	b.count++
 }

@@ -67,7 +67,7 @@ func parseName(name string) (base int64, ok bool) {
 		return 0, false
 	}
 	base, err := strconv.ParseInt(digits, 10, 64)
-	return base, err == nil && base >= 0
+	return base, err == nil && base >= 0 && Name(base) == name // ParseInt takes signs too
 }
 
 // Files is one open segment: its log and its mapped indexes, and what many writers need to fill them
@@ -128,6 +128,9 @@ func (f *Files) Fits(b Batch, size, records int64) bool {
 
 // Fits is Files.Fits for a segment that need not exist yet.
 func (c Config) Fits(b Batch, size, records int64) bool {
+	if c.Size == 0 {
+		c.Size = DefaultSize
+	}
 	return size+int64(len(b)) <= c.Size && records+int64(b.RecordCount()) <= MaxSize
 }
 

@@ -5,9 +5,6 @@ import (
 	"math"
 )
 
-// ErrTooLarge: a batch that fits no segment of this size.
-var ErrTooLarge = errors.New("segment: batch is larger than a segment")
-
 // LogSegment is the append side of the active segment for a single owner: no two of its calls may
 // overlap. Readers use the views that Publish returns; a batch is visible to them only once its
 // owner has handed such a view out, so that the owner decides what comes first (a sync, say).

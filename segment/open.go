@@ -8,8 +8,10 @@ import (
 )
 
 // Open opens the segments of a partition that was closed, or begins a new one: the sealed segments in
-// order, and the active one. An index that does not have the length that its log demands is rebuilt
-// from the log. Bytes that are no valid batch give a *CorruptError: nothing is cut.
+// order, and the active one. The log is verified from the batch of the last index slot on. An index that
+// does not have the length that its log demands, or whose last entry the log does not bear out, is
+// rebuilt from the log, all of which is verified then. Bytes that are no valid batch give a
+// *CorruptError: nothing is cut.
 func Open(c Config) (sealed []View, active *LogSegment, err error) {
 	c, err = c.withDefaults()
 	if err != nil {
@@ -71,10 +73,6 @@ func reopen(c Config, base int64, active bool) (v View, err error) {
 	if err != nil {
 		return View{}, err
 	}
-	if size > c.Size {
-		// The segment size has been lowered since: the log is whole, and full.
-		c.Size = min(size, MaxSize)
-	}
 	used := slots(size, c.Interval)
 	sound := true
 	for _, suffix := range []string{indexSuffix, timeSuffix} {
@@ -91,7 +89,8 @@ func reopen(c Config, base int64, active bool) (v View, err error) {
 	}
 	room := used
 	if active {
-		room = slots(c.Size, c.Interval)
+		// The segment size may have been lowered since: the log is whole then, and full.
+		room = slots(max(size, c.Size), c.Interval)
 	}
 	files, err := openFiles(c, base, room, false)
 	if err != nil {
@@ -103,25 +102,35 @@ func reopen(c Config, base int64, active bool) (v View, err error) {
 		}
 	}()
 	v = View{Files: files, Size: size, End: base, MaxTimestamp: math.MinInt64}
-	if sound {
-		err = v.tail(used)
-	} else {
-		err = v.rebuild()
+	if sound && v.tail(used) == nil {
+		return v, nil
 	}
+	// The log alone decides, also where an index that has the right length made no sense.
+	err = v.rebuild()
 	return v, err
 }
 
+var errIndex = errors.New("segment: the last index entry does not match the log")
+
 // tail finds the end of a segment whose indexes are whole: from the batch of the last slot on.
 func (v *View) tail(used int64) error {
-	position := int64(0)
+	next, start := v.Files.base, int64(0)
+	indexed := used * v.Files.config.Interval // the byte that the last slot stands for
 	if used > 0 {
-		v.MaxTimestamp, _ = entryAt(v.Files.timeBytes, used)
-		_, position = entryAt(v.Files.indexBytes, used)
+		var offset int64
+		next, start = entryAt(v.Files.indexBytes, used)
+		v.MaxTimestamp, offset = entryAt(v.Files.timeBytes, used)
+		if offset != next || start > indexed {
+			return errIndex
+		}
 	}
-	return v.scan(position, &Cursor{}, func(b Batch, _ int64) error {
+	return v.walk(start, next, &Cursor{}, func(b Batch, position int64) error {
+		if used > 0 && position == start && (position+b.Size() <= indexed || b.MaxTimestamp() > v.MaxTimestamp) {
+			return errIndex
+		}
 		v.End = b.NextOffset()
 		v.MaxTimestamp = max(v.MaxTimestamp, b.MaxTimestamp())
-		return b.CheckCRC()
+		return nil
 	})
 }
 
@@ -145,4 +154,43 @@ func Close(sealed []View, active *LogSegment) error {
 		err = errors.Join(err, v.Files.Close())
 	}
 	return errors.Join(err, active.files.Close())
+}
+
+// Scan reads every log of a storage from its first byte to its last, in the order of their base
+// offsets, without their indexes and without changing anything, and calls visit for each batch with
+// the name of its file and its position there. Frames and checksums are verified; that offsets follow
+// each other is left to visit. The batch is valid during the call, and an error from visit ends the
+// scan. Bytes that are no valid batch give a *CorruptError.
+func Scan(s Storage, visit func(file string, b Batch, position int64) error) error {
+	bases, err := list(s)
+	if err != nil {
+		return err
+	}
+	var c Cursor
+	for _, base := range bases {
+		if err := scanLog(s, base, &c, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanLog(s Storage, base int64, c *Cursor, visit func(file string, b Batch, position int64) error) (err error) {
+	name := Name(base)
+	log, err := s.OpenLog(name, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	size, err := log.Size()
+	if err != nil {
+		return err
+	}
+	v := View{Files: &Files{config: Config{Storage: s}, base: base, log: log}, Size: size}
+	return v.scan(0, c, func(b Batch, position int64) error {
+		if err := b.CheckCRC(); err != nil {
+			return err
+		}
+		return visit(name, b, position)
+	})
 }

@@ -28,7 +28,8 @@ type Records struct {
 	err   error
 }
 
-// Records starts at the first record. Errors of the header show in Err.
+// Records starts at the first record. Errors of the header show in Err. Offsets lie within the batch;
+// the checksum is not looked at, see CheckCRC.
 func (b Batch) Records() Records {
 	r := Records{batch: b}
 	switch {
@@ -85,6 +86,9 @@ func (r *Records) decode() bool {
 		body.nullable()
 	}
 	if d.bad || body.bad || headers < 0 || len(body.p) > 0 {
+		return false
+	}
+	if offset < 0 || offset > int64(r.batch.LastOffsetDelta()) {
 		return false
 	}
 	r.rest = d.p

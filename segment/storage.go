@@ -27,7 +27,8 @@ type Storage interface {
 // LogFile is one open .log. Pread and Pwrite may overlap each other; Close may overlap nothing,
 // since a closed descriptor's number may come back as another file's.
 type LogFile interface {
-	// Pread reads len(p) bytes at a position, fewer only at the end of the file.
+	// Pread reads len(p) bytes at a position, fewer only at the end of the file. What lies behind the
+	// end may also read as zeros: whoever reads knows how much is committed.
 	Pread(p []byte, position int64) (int, error)
 	// Pwrite writes all of p at a position, or gives an error.
 	Pwrite(p []byte, position int64) error

@@ -39,6 +39,13 @@ type Cursor struct {
 // must lie in [Base, End), and returns them as a sub-slice of buf. Errors: *ShortBufferError, or a
 // *CorruptError.
 func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
+	if len(buf) < HeaderSize {
+		// Too small to look for the batch in; its size is still to be told.
+		if _, err := v.Read(offset, make([]byte, HeaderSize), c); err != nil {
+			return nil, err
+		}
+		return nil, &ShortBufferError{Need: HeaderSize}
+	}
 	position := c.position
 	if c.files != v.Files || c.offset != offset {
 		position = v.position(offset)
@@ -59,33 +66,19 @@ func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
 			return p[skip : skip+n : skip+n], nil
 		}
 		if skip == 0 {
-			return nil, v.tooShort(p, buf, position)
+			return nil, v.tooShort(p, position)
 		}
 		// The batch begins in the buffer, or behind it, but does not end there.
 		position += skip
 	}
 }
 
-// tooShort says why a buffer that begins with the wanted batch does not hold it.
-func (v View) tooShort(p, buf []byte, position int64) error {
-	switch {
-	case len(p) >= HeaderSize && Batch(p).Size() > int64(len(buf)):
-		return &ShortBufferError{Need: Batch(p).Size()}
-	case len(buf) < HeaderSize:
-		return v.needOf(position)
-	default:
+// tooShort says why p, which begins with the wanted batch and fills its buffer or ends with the
+// committed log, does not hold that batch: a size beyond the log's end is no reason to ask for a
+// larger buffer.
+func (v View) tooShort(p []byte, position int64) error {
+	if len(p) < HeaderSize || Batch(p).Size() > v.Size-position {
 		return v.Files.corrupt(position, errUneven)
-	}
-}
-
-// needOf is the ShortBufferError for a buffer that doesn't even hold a header.
-func (v View) needOf(position int64) error {
-	p, err := v.pread(make([]byte, HeaderSize), position)
-	if err != nil {
-		return err
-	}
-	if err := Batch(p).checkFrame(); err != nil {
-		return v.Files.corrupt(position, err)
 	}
 	return &ShortBufferError{Need: Batch(p).Size()}
 }
@@ -218,10 +211,10 @@ func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64
 			return err
 		}
 		if n == 0 {
-			err := v.tooShort(p, c.scratch, position)
+			err := v.tooShort(p, position)
 			var short *ShortBufferError
-			if !errors.As(err, &short) || short.Need > v.Size-position {
-				return v.Files.corrupt(position, errUneven)
+			if !errors.As(err, &short) {
+				return err
 			}
 			c.scratch = make([]byte, short.Need)
 			continue
@@ -244,10 +237,15 @@ func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64
 }
 
 // Walk calls visit for every batch of the view in order, checksum verified, with its position in the
-// log. The batch is valid during the call; an error from visit ends the walk.
+// log. The batch is valid during the call; an error from visit ends the walk and comes back with that
+// place, in a *CorruptError.
 func (v View) Walk(c *Cursor, visit func(b Batch, position int64) error) error {
-	next := v.Files.base
-	return v.scan(0, c, func(b Batch, position int64) error {
+	return v.walk(0, v.Files.base, c, visit)
+}
+
+// walk is Walk from the batch at position on, which must have the base offset next.
+func (v View) walk(position, next int64, c *Cursor, visit func(b Batch, position int64) error) error {
+	return v.scan(position, c, func(b Batch, position int64) error {
 		if b.BaseOffset() != next {
 			return invalid("base offset does not follow the batch before it")
 		}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"math"
+
+	"tailrace/results"
+)
+
+// document is the JSON that --json prints.
+type document struct {
+	Meta    results.Meta     `json:"meta"`
+	Effects []documentEffect `json:"effects"`
+	Cells   []documentCell   `json:"cells"`
+}
+
+type documentEffect struct {
+	results.Comparison
+	Point  results.Cell `json:"point"`
+	Blocks int          `json:"blocks"`
+	// Null where there are too few blocks for them.
+	Ratio   *float64 `json:"ratio"`
+	Low     *float64 `json:"low"`
+	High    *float64 `json:"high"`
+	Level   float64  `json:"level"`
+	Verdict string   `json:"verdict"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
+type documentCell struct {
+	Cell       results.Cell       `json:"cell"`
+	Runs       int                `json:"runs"`
+	Valid      int                `json:"valid"`
+	Overloaded int                `json:"overloaded"`
+	Medians    map[string]float64 `json:"medians"`
+}
+
+func newDocument(sweep *results.Sweep) document {
+	d := document{Meta: sweep.Meta, Effects: []documentEffect{}, Cells: []documentCell{}}
+	for _, e := range sweep.Effects() {
+		d.Effects = append(d.Effects, documentEffect{
+			Comparison: e.Comparison, Point: e.Point, Blocks: e.Blocks,
+			Ratio: finite(e.Ratio), Low: finite(e.Low), High: finite(e.High), Level: e.Level,
+			Verdict: e.Verdict.String(), Reason: e.Reason,
+		})
+	}
+	metrics := make(map[string]bool)
+	for i := range sweep.Runs {
+		for metric := range sweep.Runs[i].Metrics {
+			metrics[metric] = true
+		}
+	}
+	for _, c := range sweep.Cells() {
+		medians := make(map[string]float64)
+		for metric := range metrics {
+			if median, ok := c.Median(metric); ok {
+				medians[metric] = median
+			}
+		}
+		d.Cells = append(d.Cells, documentCell{c.Cell, c.Runs, c.Valid, c.Overloaded, medians})
+	}
+	return d
+}
+
+// finite is a number as JSON can hold it.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tailrace/harness"
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // as a shell reports death by SIGINT
+)
+
+// errUsage is wrapped by errors about what was asked for, where the packages have none.
+var errUsage = errors.New("usage")
+
+// errFailedRuns: the sweep was done, and some of its runs gave wrong answers.
+var errFailedRuns = errors.New("failed verification")
+
+// usageError is an error with errUsage in its chain but not in its text.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() []error { return []error{errUsage, e.error} }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func exitCode(err error) int {
+	is := func(target error) bool { return errors.Is(err, target) }
+	switch {
+	case err == nil:
+		return 0
+	case is(harness.ErrInterrupted), is(context.Canceled):
+		return exitInterrupted
+	case is(errUsage), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
+		return exitUsage
+	default:
+		return exitFailed
+	}
+}
+
+// plainText is an error without the names of the packages that it passed through, in one line.
+func plainText(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	for {
+		head, rest, found := strings.Cut(text, ": ")
+		switch {
+		case !found:
+			return text
+		case head == "harness", head == "workload", head == "results", head == "plots", head == "strategies", head == "segment",
+			head == "cannot run":
+			text = rest
+		default:
+			return text
+		}
+	}
+}
+
+// flagError words the errors of the flag parser.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+		number  *strconv.NumError
+		field   *workload.FieldError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown)
+	case errors.As(err, &missing):
+		return usagef("--%s: a value is missing; see tailrace %s --help", missing.GetSpecifiedName(), cmd.Name())
+	case errors.As(err, &invalid) && errors.As(err, &field):
+		named := *field
+		named.Field = "--" + invalid.GetFlag().Name
+		return &named
+	case errors.As(err, &invalid) && errors.As(err, &number):
+		return usagef("--%s %s: %w; give true or false, or the flag alone", invalid.GetFlag().Name, invalid.GetValue(), number.Err)
+	default:
+		return usageError{err}
+	}
+}
+
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	switch near := workload.Nearest(name, names); {
+	case err.GetSpecifiedShortnames() != "":
+		return usagef("-%s: no such flag; flags have two dashes, see %s --help", err.GetSpecifiedShortnames(), cmd.CommandPath())
+	case near != "":
+		return usagef("--%s: no such flag; did you mean --%s?", name, near)
+	default:
+		return usagef("--%s: no such flag; see %s --help", name, cmd.CommandPath())
+	}
+}
+
+// knownCommand refuses arguments of the root command, which can only be misspelt commands.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	if near := workload.Nearest(args[0], names); near != "" {
+		return usagef("%s: no such command; did you mean tailrace %s?", args[0], near)
+	}
+	return usagef("%s: no such command; there are %s", args[0], strings.Join(names, ", "))
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s: %s takes no arguments; see its --help", args[0], cmd.CommandPath())
+	}
+	return nil
+}

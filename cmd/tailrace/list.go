@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tailrace/plots"
+	"tailrace/strategies"
+	"tailrace/workload"
+)
+
+// listing is one thing that list lists, under a name of the command line.
+type listing struct {
+	name  string
+	write func(io.Writer)
+}
+
+func listings() []listing {
+	return []listing{
+		{"strategies", listStrategies},
+		{"workloads", listWorkloads},
+		{"presets", listPresets},
+		{"charts", listCharts},
+	}
+}
+
+func newList() *cobra.Command {
+	var names []string
+	for _, l := range listings() {
+		names = append(names, l.name)
+	}
+	return &cobra.Command{
+		Use:                   "list [" + strings.Join(names, "|") + "]",
+		Short:                 "List strategies, workloads, presets and charts, with a line each",
+		Example:               "  tailrace list\n  tailrace list strategies",
+		ValidArgs:             names,
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return noArguments(cmd, args[1:])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = names
+			}
+			found := false
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, l := range listings() {
+				if len(args) == 1 && args[0] != l.name {
+					continue
+				}
+				if found {
+					fmt.Fprintln(table)
+				}
+				found = true
+				l.write(table)
+			}
+			if !found {
+				return usagef("%s: nothing to list of this name; there are %s", args[0], strings.Join(names, ", "))
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func listStrategies(w io.Writer) {
+	fmt.Fprintln(w, "Strategies (--strategies; core and all stand for several)")
+	for _, s := range strategies.List {
+		if s.Kind == strategies.Core {
+			fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
+		}
+	}
+	fmt.Fprintln(w, "\nControls, which are no candidates")
+	for _, s := range strategies.List {
+		if s.Kind == strategies.Control {
+			fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
+		}
+	}
+}
+
+func listWorkloads(w io.Writer) {
+	fmt.Fprintln(w, "Workloads (--workloads; OpenMessaging Benchmark files too, as FILE.yaml)")
+	for _, p := range workload.Presets() {
+		fmt.Fprintf(w, "  %s\t%s\n", p.Name, p.Describe())
+	}
+}
+
+func listPresets(w io.Writer) {
+	var names []string
+	for _, p := range workload.Presets() {
+		names = append(names, p.Name)
+	}
+	fmt.Fprintln(w, "Presets (--preset)")
+	fmt.Fprintf(w, "  default\t%s: what runs if nothing else is asked for\n", strings.Join(names, ", "))
+}
+
+func listCharts(w io.Writer) {
+	fmt.Fprintln(w, "Charts (in charts/ and in report.html)")
+	for _, c := range []struct {
+		kind plots.ChartKind
+		what string
+	}{
+		{plots.KindMetric, "throughput, and what else a workload is judged by, of each run"},
+		{plots.KindLatency, "latency by percentile, for appends, reads and end to end"},
+		{plots.KindHistogram, "shares of latencies"},
+		{plots.KindEffects, "ratios to the baseline with their intervals"},
+	} {
+		fmt.Fprintf(w, "  %s\t%s\n", c.kind, c.what)
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tailrace/strategies"
+	"tailrace/workload"
+)
+
+// Names that stand for several strategies.
+const (
+	coreStrategies = "core"
+	allStrategies  = "all"
+)
+
+// expandStrategies replaces the names that stand for several and refuses those that there are not.
+// Nothing given stays nothing.
+func expandStrategies(given []string) ([]string, error) {
+	var names []string
+	for _, name := range given {
+		stands := standsFor(name)
+		if len(stands) == 0 {
+			return nil, unknownStrategy("--strategies", name)
+		}
+		names = append(names, slices.DeleteFunc(stands, func(s string) bool { return slices.Contains(names, s) })...)
+	}
+	return names, nil
+}
+
+// standsFor returns the strategies of a name in --strategies; none if there is no such name.
+func standsFor(name string) []string {
+	var names []string
+	for _, s := range strategies.List {
+		switch {
+		case s.Name == name,
+			name == coreStrategies && s.Kind == strategies.Core,
+			name == allStrategies && s.Kind != strategies.Control:
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func unknownStrategy(flag, name string) error {
+	names := strategyNames()
+	problem := "no such strategy (there are " + strings.Join(names, ", ") + ")"
+	if near := workload.Nearest(name, names); near != "" {
+		problem += "; did you mean " + near + "?"
+	}
+	return &workload.FieldError{Field: flag, Value: name, Problem: problem}
+}
+
+func strategyNames() []string {
+	var names []string
+	for _, s := range strategies.List {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// chosenWorkloads are the workloads that the flags ask for, in order.
+func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, error) {
+	switch {
+	case cmd.Flags().Changed("preset") && len(f.workloads) > 0:
+		return nil, usagef("--preset %s: --workloads %s names the workloads already; give either", f.preset, strings.Join(f.workloads, ","))
+	case f.preset == "full":
+		return nil, usagef("--preset full: not available yet; leave it out for the default sweep")
+	case f.preset != "default":
+		return nil, usagef("--preset %s: no such preset; there is default", f.preset)
+	case len(f.workloads) == 0 && !cmd.Flags().Changed("preset") && f.overrides.HasRoles():
+		return workload.Custom(f.overrides), nil
+	}
+	bases, err := findWorkloads(f.workloads, &f.overrides)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []workload.Workload
+	for _, base := range bases {
+		chosen = append(chosen, workload.Grid(base, f.overrides)...)
+	}
+	return chosen, nil
+}
+
+// findWorkloads returns presets and files by name; all presets for none.
+func findWorkloads(names []string, overrides *workload.Overrides) ([]workload.Workload, error) {
+	if len(names) == 0 {
+		return workload.Presets(), nil
+	}
+	var found []workload.Workload
+	for _, name := range names {
+		w, err := findWorkload(name, overrides)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(found, func(other workload.Workload) bool { return other.Name == w.Name }) {
+			return nil, usagef("--workloads %s: another workload is named %s too, and the results could not tell them apart; rename the file", name, w.Name)
+		}
+		found = append(found, w)
+	}
+	return found, nil
+}
+
+func findWorkload(name string, overrides *workload.Overrides) (workload.Workload, error) {
+	if !isFile(name) {
+		return workload.Find(name)
+	}
+	w, err := workload.Load(name)
+	var missing *workload.FileError
+	switch {
+	case err == nil:
+		return w, nil
+	case errors.As(err, &missing) && missing.Flag == "--produce-rate" && overrides.ProduceRate != nil:
+		return w, nil // the flag supplies what the file lacks
+	default:
+		return w, usageError{err}
+	}
+}
+
+func isFile(name string) bool {
+	extension := strings.ToLower(filepath.Ext(name))
+	return extension == ".yaml" || extension == ".yml" || strings.ContainsRune(name, filepath.Separator)
+}
+
+// completeStrategies and the others offer the values of flags to the shell.
+func completeStrategies(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	choices := []string{coreStrategies, allStrategies}
+	for _, s := range strategies.List {
+		choices = append(choices, s.Name+"\t"+s.Summary)
+	}
+	return completeList(typed, choices), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func completeWorkloads(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var choices []string
+	for _, w := range workload.Presets() {
+		choices = append(choices, w.Name+"\t"+w.Describe())
+	}
+	return completeList(typed, choices), cobra.ShellCompDirectiveNoSpace
+}
+
+// completeList offers the choices for the last element of a list.
+func completeList(typed string, choices []string) []string {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	completions := make([]string, len(choices))
+	for i, choice := range choices {
+		completions[i] = before + choice
+	}
+	return completions
+}
+
+func completeOneOf(choices ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
+}

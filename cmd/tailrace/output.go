@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tailrace/plots"
+	"tailrace/results"
+)
+
+const (
+	outParent    = "out"
+	latestLink   = "latest"
+	chartsFolder = "charts"
+	reportFile   = "report.html"
+)
+
+// resultsDirectory is where the results go: as given, or a folder of out named after the time.
+func resultsDirectory(given string, now time.Time) (string, error) {
+	if given == "" {
+		return filepath.Join(outParent, now.Format("20060102-150405")), nil
+	}
+	if filepath.Clean(given) == filepath.Join(outParent, latestLink) {
+		return "", usagef("--out %s: this is the link to the newest results; give a name of its own", given)
+	}
+	return given, nil
+}
+
+// linkLatest lets out/latest point to results in out, and returns the shortest path to them.
+func linkLatest(dir string) (string, error) {
+	parent, name := filepath.Dir(filepath.Clean(dir)), filepath.Base(dir)
+	if parent != outParent {
+		return dir, nil
+	}
+	// A link under another name, renamed: there is no moment without one.
+	link, temporary := filepath.Join(parent, latestLink), filepath.Join(parent, "."+latestLink+"-"+name)
+	err := os.Symlink(name, temporary)
+	if err == nil {
+		err = os.Rename(temporary, link)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(temporary))
+	}
+	return link, nil
+}
+
+// printSweep writes the results for whoever is waiting for them.
+func printSweep(w io.Writer, sweep *results.Sweep, asJSON bool) error {
+	if !asJSON {
+		return sweep.WriteTable(w)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(newDocument(sweep))
+}
+
+// writeCharts writes the charts of a sweep and the report that shows them.
+func writeCharts(sweep *results.Sweep, dir string) error {
+	charts, err := plots.WriteCharts(sweep, filepath.Join(dir, chartsFolder))
+	if err != nil {
+		return err
+	}
+	return plots.WriteReport(sweep, charts, filepath.Join(dir, reportFile))
+}
+
+// replaceFile writes a file as a whole: it is complete whenever it is there.
+func replaceFile(path string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // fails once it is renamed
+	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

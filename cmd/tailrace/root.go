@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"tailrace/harness"
+)
+
+const rootLong = `tailrace answers: for my mix of appends and reads, on my machine, which concurrency
+model should guard a shared log? By how much is it better, is that difference
+real, and what does it cost in latency and CPU?
+
+It runs the same load against each model in turn, in random order and many short
+runs, checks that every answer was right, and compares run with run.`
+
+const rootExample = `  tailrace run                               the default sweep, about two minutes
+  tailrace run --workers 8 --mix produce=25  your own mix
+  tailrace list                              what can be compared, under which loads`
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(args)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(stderr, "tailrace: "+plainText(err))
+	}
+	return exitCode(err)
+}
+
+func newRoot(args []string) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tailrace",
+		Short:         "Which concurrency model should guard the tail of my log?",
+		Long:          rootLong,
+		Example:       rootExample,
+		Version:       version(),
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newList(), newExecute())
+	return root
+}
+
+// newExecute is the command with which a sweep starts the process of each run.
+func newExecute() *cobra.Command {
+	return &cobra.Command{
+		Use:    "execute",
+		Short:  "Do one run of a sweep, as standard input says",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return harness.Execute(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+// version is that of the build: a release, or the commit that it was made from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return cmp.Or(info.Main.Version, "devel")
+}

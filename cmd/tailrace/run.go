@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tailrace/harness"
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+const runLong = `Run a sweep: each strategy under each workload, again and again in random order,
+each run in a process of its own and verified afterwards. It prints a table, and
+leaves everything that was measured, the charts and report.html under --out.
+
+Without flags it runs the default sweep. Flags of who does the work (--workers with
+--mix, or --producers and --consumers) make a workload of your own; with --workloads
+they change those. Lists make a sweep: with commas, or the flag repeated.
+
+Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 130
+interrupted. Ctrl-C keeps what has finished.`
+
+const runExample = `  tailrace run --workers 8 --mix produce=25
+  tailrace run --producers 1,4,16 --sync batch --strategies mutex,actor
+  tailrace run --producers 2 --consumers 8 --produce-rate 20000/s --duration 2s
+  tailrace run --workloads mix,simple-workload.yaml --duration 1s --blocks 25`
+
+// newRun is the command that runs a sweep; command is what the user typed.
+func newRun(command []string) *cobra.Command {
+	flags := &runFlags{blocks: 6, seed: 1}
+	cmd := &cobra.Command{
+		Use:                   "run [flags]",
+		Short:                 "Run a sweep: presets, flags or workload files in, results and a table out",
+		Long:                  runLong,
+		Example:               runExample,
+		Args:                  noArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := flags.options(cmd)
+			if err != nil {
+				return err
+			}
+			options.Command = command
+			return runSweep(cmd, flags, options)
+		},
+	}
+	cmd.Flags().SetNormalizeFunc(sameFlag)
+	groups := flags.groups()
+	for _, g := range groups {
+		cmd.Flags().AddFlagSet(g.FlagSet)
+	}
+	cmd.SetUsageFunc(groupedUsage(groups))
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"strategies": completeStrategies,
+		"baseline":   cobra.FixedCompletions(strategyNames(), cobra.ShellCompDirectiveNoFileComp),
+		"workloads":  completeWorkloads,
+		"preset":     completeOneOf("default"),
+		"pattern":    completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random)),
+		"acks":       completeOneOf(workload.AcksNone, workload.AcksLeader),
+		"sync":       completeOneOf(workload.SyncNone, workload.SyncBatch),
+		"storage":    completeOneOf(harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap),
+	} {
+		// It fails only for a flag that there is not.
+		_ = cmd.RegisterFlagCompletionFunc(name, complete)
+	}
+	return cmd
+}
+
+// options are the sweep that the flags ask for.
+func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
+	names, err := expandStrategies(f.strategies)
+	if err != nil {
+		return harness.Options{}, err
+	}
+	if f.baseline != "" && len(standsFor(f.baseline)) != 1 {
+		return harness.Options{}, unknownStrategy("--baseline", f.baseline)
+	}
+	workloads, err := chosenWorkloads(cmd, f)
+	if err != nil {
+		return harness.Options{}, err
+	}
+	out, err := resultsDirectory(f.out, time.Now())
+	if err != nil {
+		return harness.Options{}, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return harness.Options{}, err
+	}
+	return harness.Options{
+		Workloads:  workloads,
+		Strategies: names,
+		Baseline:   f.baseline,
+		GOMAXPROCS: f.gomaxprocs,
+		Blocks:     f.blocks,
+		Seed:       f.seed,
+		Storage:    f.storage,
+		Dir:        f.dir,
+		Out:        out,
+		KeepData:   f.keepData,
+		Child:      []string{executable, "execute"},
+		Version:    version(),
+	}, nil
+}
+
+// runSweep runs the sweep and writes and prints what it found.
+func runSweep(cmd *cobra.Command, f *runFlags, options harness.Options) error {
+	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
+	options.Progress = shown.update
+	plan, err := harness.NewPlan(cmd.Context(), options)
+	if err != nil {
+		return err
+	}
+	shown.start(plan)
+	sweep, err := harness.Run(cmd.Context(), plan)
+	shown.clear()
+	interrupted := errors.Is(err, harness.ErrInterrupted)
+	if err != nil && !interrupted {
+		return err
+	}
+	if interrupted && (sweep == nil || len(sweep.Runs) == 0) {
+		return fmt.Errorf("%w before the first run had finished", harness.ErrInterrupted)
+	}
+	if interrupted {
+		if err := printSweep(cmd.OutOrStdout(), sweep, f.json); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %d of %d runs kept in %s; to see them: tailrace report %[4]s",
+			harness.ErrInterrupted, len(sweep.Runs), len(plan.Cells)*options.Blocks, options.Out)
+	}
+	return finishSweep(cmd, f, sweep, options.Out, shown)
+}
+
+// finishSweep writes and prints a sweep that ran to its end.
+func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir string, shown *progress) error {
+	shown.say("drawing charts")
+	err := writeCharts(sweep, dir)
+	shown.clear()
+	if err != nil {
+		return err
+	}
+	if err := printSweep(cmd.OutOrStdout(), sweep, f.json); err != nil {
+		return err
+	}
+	shortest, err := linkLatest(dir)
+	if err != nil {
+		return err
+	}
+	if !f.json {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s · your own mix: tailrace run --workers 8 --mix produce=25\n", filepath.Join(shortest, reportFile))
+	}
+	return verified(sweep)
+}
+
+// verified is an error if a run of the sweep gave wrong answers.
+func verified(sweep *results.Sweep) error {
+	failed := 0
+	for i := range sweep.Runs {
+		if !sweep.Runs[i].Valid() {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d runs %w; their numbers count for nothing", failed, len(sweep.Runs), errFailedRuns)
+	}
+	return nil
+}

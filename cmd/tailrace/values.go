@@ -1,0 +1,97 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"tailrace/workload"
+)
+
+// value is the value of a flag. It is set by what was given and by nothing else.
+type value struct {
+	set   func(text string) error
+	unset string // shown by the help as the default
+}
+
+var _ pflag.Value = (*value)(nil)
+
+func (v *value) Set(text string) error { return v.set(text) }
+func (v *value) String() string        { return v.unset }
+func (v *value) Type() string          { return "value" }
+
+// single keeps what is given in to, which holds the default.
+func single[T any](to *T, unset string, parse func(string) (T, error)) *value {
+	return &value{unset: unset, set: func(text string) error {
+		parsed, err := parse(text)
+		if err == nil {
+			*to = parsed
+		}
+		return err
+	}}
+}
+
+// optional keeps what is given in to, which is nil until then.
+func optional[T any](to **T, parse func(string) (T, error)) *value {
+	return &value{set: func(text string) error {
+		parsed, err := parse(text)
+		if err == nil {
+			*to = &parsed
+		}
+		return err
+	}}
+}
+
+// list appends what is given to to: several elements with commas between them, or the flag repeated.
+// An element given twice counts once.
+func list[T comparable](to *[]T, parse func(string) (T, error)) *value {
+	return &value{set: func(text string) error {
+		for element := range strings.SplitSeq(text, ",") {
+			parsed, err := parse(strings.TrimSpace(element))
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(*to, parsed) {
+				*to = append(*to, parsed)
+			}
+		}
+		return nil
+	}}
+}
+
+func parseText(text string) (string, error) { return text, nil }
+
+// parseName refuses what an extra comma leaves.
+func parseName(text string) (string, error) {
+	if text == "" {
+		return "", &workload.FieldError{Value: text, Problem: "a name is empty; put one comma between two names"}
+	}
+	return text, nil
+}
+
+func parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, &workload.FieldError{Value: text, Problem: "not a whole number"}
+	}
+	return n, nil
+}
+
+func parseSeed(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, &workload.FieldError{Value: text, Problem: "not a whole number from 0 to 2⁶⁴−1"}
+	}
+	return n, nil
+}
+
+func parseTime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, &workload.FieldError{Value: text, Problem: "not a time; give a number with its unit as in 400ms, 2s or 1m"}
+	}
+	return d, nil
+}

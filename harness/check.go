@@ -1,0 +1,196 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+
+	"tailrace/segment"
+	"tailrace/workload"
+)
+
+// violation is a wrong answer, in a sentence.
+type violation struct{ text string }
+
+func (v *violation) Error() string { return v.text }
+
+func violationf(format string, args ...any) error {
+	return &violation{text: fmt.Sprintf(format, args...)}
+}
+
+// sampleCRC is how rarely a consumer computes a checksum: it costs half as much as the pread itself.
+const sampleCRC = 64
+
+// checker verifies what one consumer reads from one partition. It is used by one goroutine.
+type checker struct {
+	payload *workload.Payload
+	// sequences are the next ones expected of each producer, when reading in sequence; −1 before the
+	// first record of a producer.
+	sequences []int64
+
+	batches, checksums, records int64
+}
+
+func newChecker(p *workload.Payload, producers int) *checker {
+	c := &checker{payload: p, sequences: make([]int64, producers)}
+	c.restart()
+	return c
+}
+
+// restart forgets the producers' sequences.
+func (c *checker) restart() {
+	for i := range c.sequences {
+		c.sequences[i] = -1
+	}
+}
+
+// answer verifies what a read at an offset returned, which is not empty, and calls visit with the
+// intended time of each record. With sequential, the read must begin at the offset and continue the
+// one before. It returns the offset after the last record.
+func (c *checker) answer(p []byte, offset int64, sequential bool, visit func(time int64)) (next int64, err error) {
+	next = -1
+	for len(p) > 0 {
+		var b segment.Batch
+		if b, p, err = segment.NextBatch(p); err != nil {
+			return 0, violationf("read at offset %d: %v", offset, err)
+		}
+		switch base := b.BaseOffset(); {
+		case next >= 0 && base != next:
+			return 0, violationf("read at offset %d: a batch at offset %d follows one that ends at %d", offset, base, next)
+		case next < 0 && sequential && base != offset:
+			return 0, violationf("read at offset %d: the first batch begins at %d", offset, base)
+		case next < 0 && (base > offset || b.NextOffset() <= offset):
+			return 0, violationf("read at offset %d: the first batch has offsets %d to %d", offset, base, b.NextOffset()-1)
+		}
+		next = b.NextOffset()
+		if err := c.batch(b, sequential, visit); err != nil {
+			return 0, err
+		}
+	}
+	return next, nil
+}
+
+func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)) error {
+	c.batches++
+	if c.batches%sampleCRC == 0 {
+		c.checksums++
+		if err := b.CheckCRC(); err != nil {
+			return violationf("batch at offset %d: %v", b.BaseOffset(), err)
+		}
+	}
+	r := b.Records()
+	for r.Next() {
+		c.records++
+		producer, sequence, time, err := c.payload.Check(r.Record.Value)
+		if err != nil {
+			return violationf("record at offset %d: %v", r.Record.Offset, err)
+		}
+		if sequential {
+			if err := c.order(producer, int64(sequence), r.Record.Offset); err != nil {
+				return err
+			}
+		}
+		if visit != nil {
+			visit(time)
+		}
+	}
+	if err := r.Err(); err != nil {
+		return violationf("batch at offset %d: %v", b.BaseOffset(), err)
+	}
+	return nil
+}
+
+// order verifies that each producer's records come in its order without a gap.
+func (c *checker) order(producer uint32, sequence, offset int64) error {
+	if int(producer) >= len(c.sequences) {
+		return violationf("record at offset %d: written by producer %d, which does not exist", offset, producer)
+	}
+	if want := c.sequences[producer]; want >= 0 && sequence != want {
+		return violationf("record at offset %d: number %d of producer %d where %d was due", offset, sequence, producer, want)
+	}
+	c.sequences[producer] = sequence + 1
+	return nil
+}
+
+// ledger is what one producer knows of its appends to one partition. The walk over the log computes
+// the same from the other end.
+type ledger struct {
+	records int64 // acknowledged, or sent where nothing is acknowledged
+	// offsets folds the base offsets of the batches in their order into one number, so that an offset
+	// told wrong is seen without a list of all.
+	offsets uint64
+}
+
+func (l *ledger) add(base, records int64, told bool) {
+	l.records += records
+	if told {
+		l.offsets = l.offsets*0x9e3779b97f4a7c15 + uint64(base) + 1
+	}
+}
+
+// walked is what a walk over a log saw.
+type walked struct {
+	batches, records int64
+}
+
+// walk reads the whole log of a partition from its storage, every checksum and every record, and
+// compares it with the ledgers of the producers, by number. Private logs of several producers stand
+// in one storage without following each other.
+func walk(storage segment.Storage, payload *workload.Payload, ledgers []ledger, told, private bool) (walked, error) {
+	var w walked
+	found := make([]ledger, len(ledgers))
+	next := int64(0)
+	err := segment.Scan(storage, func(file string, b segment.Batch, position int64) error {
+		if base := b.BaseOffset(); base != next && (!private || position != 0) {
+			return violationf("%s at byte %d: a batch at offset %d where %d was due", file, position, base, next)
+		}
+		next = b.NextOffset()
+		w.batches++
+		return walkBatch(b, payload, found, told, &w)
+	})
+	var v *violation
+	if err != nil && !errors.As(err, &v) {
+		err = violationf("%v", err)
+	}
+	if err != nil {
+		return w, err
+	}
+	for producer, want := range ledgers {
+		switch got := found[producer]; {
+		case got.records != want.records:
+			return w, violationf("producer %d: %d records acknowledged, %d in the log", producer, want.records, got.records)
+		case told && got.offsets != want.offsets:
+			return w, violationf("producer %d: its batches are not at the offsets that it was told", producer)
+		}
+	}
+	return w, nil
+}
+
+// walkBatch enters a batch into the ledger of its producer.
+func walkBatch(b segment.Batch, payload *workload.Payload, found []ledger, told bool, w *walked) error {
+	var l *ledger
+	r := b.Records()
+	for r.Next() {
+		w.records++
+		producer, sequence, _, err := payload.Check(r.Record.Value)
+		switch {
+		case err != nil:
+			return violationf("record at offset %d: %v", r.Record.Offset, err)
+		case int(producer) >= len(found):
+			return violationf("record at offset %d: written by producer %d, which does not exist", r.Record.Offset, producer)
+		case l != nil && l != &found[producer]:
+			return violationf("record at offset %d: producer %d in another's batch", r.Record.Offset, producer)
+		}
+		l = &found[producer]
+		if want := l.records; int64(sequence) != want {
+			return violationf("record at offset %d: number %d of producer %d where %d was due", r.Record.Offset, sequence, producer, want)
+		}
+		l.add(0, 1, false)
+	}
+	if err := r.Err(); err != nil {
+		return violationf("batch at offset %d: %v", b.BaseOffset(), err)
+	}
+	if l != nil {
+		l.add(b.BaseOffset(), 0, told)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"os"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// measured is what the process and the machine did inside the window.
+type measured struct {
+	start    time.Time // wall clock
+	cpu      time.Duration
+	switches int64 // voluntary and involuntary
+	allocs   int64 // objects
+	bytes    int64 // allocated
+	rolls    int
+	elapsed  time.Duration // between the two readings, about the window
+
+	steal, other float64 // shares of the machine's CPU time, 0 to 1
+}
+
+// meter reads the counters at both ends of the window.
+type meter struct {
+	run      *run
+	measured measured
+	before   reading
+}
+
+// reading is the counters at one moment.
+type reading struct {
+	at            time.Time
+	cpu           time.Duration
+	switches      int64
+	allocs, bytes int64
+	segments      int
+	machine       cpuTimes
+}
+
+func newMeter(r *run) *meter { return &meter{run: r} }
+
+func (m *meter) open() {
+	m.before = m.read()
+	m.measured.start = m.before.at
+}
+
+func (m *meter) close() {
+	after, before := m.read(), m.before
+	m.measured.elapsed = after.at.Sub(before.at)
+	m.measured.cpu = after.cpu - before.cpu
+	m.measured.switches = after.switches - before.switches
+	m.measured.allocs = after.allocs - before.allocs
+	m.measured.bytes = after.bytes - before.bytes
+	m.measured.rolls = after.segments - before.segments
+	if total := after.machine.total - before.machine.total; total > 0 {
+		m.measured.steal = (after.machine.steal - before.machine.steal) / total
+		busy := after.machine.busy - before.machine.busy
+		m.measured.other = max(0, (busy-m.measured.cpu.Seconds())/total)
+	}
+}
+
+func (m *meter) read() reading {
+	r := reading{at: time.Now(), machine: machineTimes()}
+	var usage unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &usage) == nil {
+		r.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		r.switches = int64(usage.Nvcsw) + int64(usage.Nivcsw)
+	}
+	// Not runtime.ReadMemStats, which stops the world.
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	r.allocs, r.bytes = int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
+	for _, p := range m.run.partitions {
+		names, _ := p.storage.List() // a count that can't be had is 0
+		for _, name := range names {
+			if strings.HasSuffix(name, ".log") {
+				r.segments++
+			}
+		}
+	}
+	return r
+}
+
+// cpuTimes is the machine's CPU time since it was started, in seconds, over all processors.
+type cpuTimes struct{ busy, steal, total float64 }
+
+// machineTimes reads the first line of /proc/stat (man 5 proc_stat); zeros where there is none.
+func machineTimes() cpuTimes {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return cpuTimes{}
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return cpuTimes{}
+	}
+	const ticks = 100 // USER_HZ, the same on all Linux platforms that Go supports
+	var t cpuTimes
+	for i, field := range fields[1:9] { // user nice system idle iowait irq softirq steal; guest is part of user
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return cpuTimes{}
+		}
+		v /= ticks
+		t.total += v
+		switch i {
+		case 3, 4:
+		case 7:
+			t.steal += v
+		default:
+			t.busy += v
+		}
+	}
+	return t
+}

@@ -1,0 +1,177 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+const (
+	sharedMemory = "/dev/shm"
+	// spareBytes stays free beyond what a run may write: indexes, results, and others on the machine.
+	spareBytes = 256 << 20
+)
+
+// filesystem is what holds a directory.
+type filesystem struct {
+	name string
+	free int64 // bytes that this user may still write
+}
+
+func statFilesystem(path string) (filesystem, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(path, &st); err != nil {
+		return filesystem{}, &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	f := filesystem{name: "unknown file system", free: int64(st.Bavail) * int64(st.Bsize)}
+	// Magic numbers of statfs(2).
+	names := map[uint32]string{
+		0x01021994: "tmpfs", 0x858458f6: "ramfs", 0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs",
+		0x794c7630: "overlayfs", 0x2fc12fc1: "zfs", 0xf2f52010: "f2fs", 0x6969: "nfs", 0x65735546: "fuse",
+	}
+	if name, ok := names[uint32(st.Type)]; ok {
+		f.name = name
+	}
+	return f, nil
+}
+
+func (f filesystem) inMemory() bool { return f.name == "tmpfs" || f.name == "ramfs" }
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrUsage, fmt.Errorf(format, args...))
+}
+
+// placer finds where the runs of a sweep keep their data.
+type placer struct {
+	storage, dir, out string
+	runs              int64 // whose data is on the machine at once
+	warnings          []string
+}
+
+// place chooses for one workload.
+func (p *placer) place(w *workload.Workload) (Place, error) {
+	need := p.runs*w.MaxBytes + spareBytes
+	switch p.storage {
+	case StorageHeap:
+		if free := availableMemory(); free > 0 && free < need {
+			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower --duration or --prefill, or choose another storage",
+				results.FormatBytes(float64(need)), results.FormatBytes(float64(free)))
+		}
+		return Place{Kind: StorageHeap, Text: "Go heap"}, nil
+	case StorageTmpfs, StorageDisk, StorageAuto:
+	default:
+		return Place{}, usagef("--storage %s: choose auto, tmpfs, disk or heap", p.storage)
+	}
+	if p.dir != "" {
+		return p.given(need)
+	}
+	if p.storage == StorageDisk || p.storage == StorageAuto && w.Sync != workload.SyncNone {
+		return p.disk(need)
+	}
+	tmpfs, err := p.inspect(sharedMemory, need)
+	if err == nil && !tmpfs.inMemory() {
+		err = usagef("%s is %s, not tmpfs", sharedMemory, tmpfs.name)
+	}
+	if err == nil {
+		return Place{Kind: StorageTmpfs, Parent: sharedMemory, Text: "tmpfs at " + sharedMemory}, nil
+	}
+	if p.storage == StorageTmpfs {
+		return Place{}, err
+	}
+	p.warn("workload %s runs on a disk, where write-back is measured more than the model, because there is no room on tmpfs (%v)", w.Name, errors.Unwrap(err))
+	return p.disk(need)
+}
+
+// given is a directory that the user has named.
+func (p *placer) given(need int64) (Place, error) {
+	f, err := p.inspect(p.dir, need)
+	if err != nil {
+		return Place{}, err
+	}
+	kind := StorageDisk
+	if f.inMemory() {
+		kind = StorageTmpfs
+	}
+	if p.storage != StorageAuto && p.storage != kind {
+		return Place{}, usagef("--dir %s is %s, which is not what --storage %s asks for", p.dir, f.name, p.storage)
+	}
+	return Place{Kind: kind, Parent: p.dir, Text: f.name + " at " + p.dir}, nil
+}
+
+// disk is the directory of the results, which is made later.
+func (p *placer) disk(need int64) (Place, error) {
+	existing, err := filepath.Abs(p.out)
+	if err != nil {
+		return Place{}, usagef("--out %s: %w", p.out, err)
+	}
+	for {
+		if _, err := os.Stat(existing); err == nil || existing == filepath.Dir(existing) {
+			break
+		}
+		existing = filepath.Dir(existing)
+	}
+	f, err := p.inspect(existing, need)
+	if err != nil {
+		return Place{}, err
+	}
+	if f.inMemory() {
+		if p.storage == StorageDisk {
+			return Place{}, usagef("--storage disk: %s is on %s; name a directory on a disk with --dir", existing, f.name)
+		}
+		p.warn("%s is on %s: syncs cost nothing there, so that results under a sync policy say little; name a directory on a disk with --dir", existing, f.name)
+		return Place{Kind: StorageTmpfs, Parent: p.out, Text: f.name + " at the results"}, nil
+	}
+	return Place{Kind: StorageDisk, Parent: p.out, Text: f.name}, nil
+}
+
+// inspect verifies that a directory can be written and has room.
+func (p *placer) inspect(dir string, need int64) (filesystem, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return filesystem{}, usagef("%s does not exist; make it, or choose another directory with --dir", dir)
+	case err != nil:
+		return filesystem{}, usagef("%w", err)
+	case !info.IsDir():
+		return filesystem{}, usagef("%s is not a directory; choose another with --dir", dir)
+	}
+	probe, err := os.MkdirTemp(dir, ".tailrace-probe-")
+	if err != nil {
+		return filesystem{}, usagef("%s cannot be written (%v); choose another directory with --dir", dir, errors.Unwrap(err))
+	}
+	if err := os.Remove(probe); err != nil {
+		return filesystem{}, usagef("%w", err)
+	}
+	f, err := statFilesystem(dir)
+	if err != nil {
+		return filesystem{}, usagef("%w", err)
+	}
+	free := f.free
+	if f.inMemory() {
+		if memory := availableMemory(); memory > 0 {
+			free = min(free, memory)
+		}
+	}
+	if free < need {
+		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower --duration, --prefill or --produce-rate",
+			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)))
+	}
+	return f, nil
+}
+
+func (p *placer) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, w := range p.warnings {
+		if w == text {
+			return
+		}
+	}
+	p.warnings = append(p.warnings, text)
+}

@@ -1,0 +1,227 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"tailrace/results"
+	"tailrace/strategies"
+	"tailrace/workload"
+)
+
+// NewPlan checks options and lays the sweep out. It writes nothing but a probe in the directories
+// where data will go. Errors wrap ErrUsage, or workload.ErrInvalid.
+func NewPlan(ctx context.Context, o Options) (*Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkOptions(&o); err != nil {
+		return nil, err
+	}
+	p := &Plan{Options: o}
+	p.Meta = results.Meta{
+		Schema:      results.Schema,
+		Version:     o.Version,
+		Command:     o.Command,
+		Seed:        o.Seed,
+		Blocks:      o.Blocks,
+		Environment: environment(),
+	}
+	placer := &placer{storage: o.Storage, dir: o.Dir, out: o.Out, runs: 1}
+	if o.KeepData {
+		placer.runs = int64(len(o.Workloads) * (len(strategies.List) + 1) * len(o.GOMAXPROCS))
+	}
+	for i := range o.Workloads {
+		if err := p.add(&o.Workloads[i], placer, i == 0); err != nil {
+			return nil, err
+		}
+	}
+	p.Meta.Warnings = append(judge(p.Meta.Environment), placer.warnings...)
+	for _, c := range p.Cells {
+		p.Estimate += time.Duration(o.Blocks) * c.estimate()
+		if c.Place.Kind != StorageHeap {
+			p.Meta.Environment.Filesystems[c.Place.Kind] = c.Place.Text
+		}
+	}
+	return p, nil
+}
+
+func checkOptions(o *Options) error {
+	switch {
+	case len(o.Workloads) == 0:
+		return usagef("no workload")
+	case o.Blocks < 1:
+		return usagef("--blocks %d: at least 1 is needed (6 for a confidence interval worth the name)", o.Blocks)
+	case o.Out == "":
+		return usagef("no directory for the results; name one with --out")
+	case len(o.Child) == 0:
+		return usagef("no command for the process of a run")
+	}
+	if o.Storage == "" {
+		o.Storage = StorageAuto
+	}
+	if len(o.GOMAXPROCS) == 0 {
+		o.GOMAXPROCS = []int{runtime.GOMAXPROCS(0)}
+	}
+	for _, n := range o.GOMAXPROCS {
+		if n < 1 {
+			return usagef("--cpu %d: at least 1 is needed", n)
+		}
+	}
+	for _, name := range o.Strategies {
+		if err := checkStrategy("--strategies", name); err != nil {
+			return err
+		}
+	}
+	if o.Baseline != "" {
+		if err := checkStrategy("--baseline", o.Baseline); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(o.Out, "meta.json")); err == nil {
+		return usagef("--out %s already holds results; name another directory, or remove it", o.Out)
+	}
+	return nil
+}
+
+func checkStrategy(flag, name string) error {
+	if _, err := strategies.Find(name); err == nil {
+		return nil
+	}
+	var names []string
+	for _, s := range strategies.List {
+		names = append(names, s.Name)
+	}
+	hint := ""
+	if near := workload.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return usagef("%s %s: no such strategy (there are %s)%s", flag, name, strings.Join(names, ", "), hint)
+}
+
+// add lays out the cells of one workload. The first of a sweep gets the A/A arm.
+func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
+	o := &p.Options
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	names := slices.Clone(o.Strategies)
+	if len(names) == 0 {
+		names = slices.Clone(w.Strategies)
+	}
+	slices.SortStableFunc(names, byListOrder)
+	names = slices.Compact(names)
+	baseline := o.Baseline
+	if baseline == "" {
+		baseline = names[0]
+	}
+	if !slices.Contains(names, baseline) {
+		if len(o.Strategies) > 0 {
+			return usagef("--baseline %s: it is not among --strategies %s", baseline, strings.Join(o.Strategies, ","))
+		}
+		names = slices.Insert(names, 0, baseline)
+	}
+	place, err := placer.place(w)
+	if err != nil {
+		return err
+	}
+	fresh := p.describe(w, place)
+	if p.Meta.Baseline == "" {
+		p.Meta.Baseline = baseline
+	}
+	for _, name := range names {
+		if s, _ := strategies.Find(name); fresh && name != baseline && s.Kind != strategies.Control {
+			p.Meta.Planned = append(p.Meta.Planned, results.Comparison{
+				Workload: w.Name, Strategy: name, Baseline: baseline, Metric: w.Primary,
+			})
+		}
+	}
+	if rawIsLimit(w) && !slices.Contains(names, "raw") {
+		names = append(names, "raw")
+	}
+	for _, procs := range o.GOMAXPROCS {
+		for _, name := range names {
+			p.cell(w, place, name, "", procs)
+		}
+		if first {
+			p.cell(w, place, baseline, "A/A", procs)
+		}
+	}
+	return nil
+}
+
+// rawIsLimit reports whether the strategy raw bounds a workload: not under a sync, where others share
+// its cost, nor where consumers follow what producers append, which a private log does not show.
+func rawIsLimit(w *workload.Workload) bool {
+	follows := w.Consumers > 0 && w.Pattern != workload.Random
+	return w.Sync == workload.SyncNone && !follows && w.ProduceRate == 0 && w.ConsumeRate == 0
+}
+
+func byListOrder(a, b string) int {
+	at := func(name string) int {
+		return slices.IndexFunc(strategies.List, func(s strategies.Strategy) bool { return s.Name == name })
+	}
+	return at(a) - at(b)
+}
+
+// describe enters a workload into the sweep's description, unless another point of it is there.
+func (p *Plan) describe(w *workload.Workload, place Place) bool {
+	for _, known := range p.Meta.Workloads {
+		if known.Name == w.Name {
+			return false
+		}
+	}
+	p.Meta.Workloads = append(p.Meta.Workloads, results.Workload{
+		Name:        w.Name,
+		Description: w.Describe(),
+		Storage:     place.Text,
+		Primary:     w.Primary,
+		Ramp:        w.Ramp.Seconds(),
+		Duration:    w.Duration.Seconds(),
+		Prefill:     w.Prefill,
+		SegmentSize: w.SegmentSize,
+		Notes:       w.Notes,
+	})
+	return true
+}
+
+func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm string, procs int) {
+	p.Cells = append(p.Cells, PlannedCell{
+		Workload: *w,
+		Place:    place,
+		Cell: results.Cell{
+			Workload:       w.Name,
+			Strategy:       strategy,
+			Arm:            arm,
+			Producers:      w.Producers,
+			Consumers:      w.Consumers,
+			Workers:        w.Workers,
+			ProducePercent: w.ProducePercent,
+			Partitions:     w.Partitions,
+			RecordSize:     w.RecordSize,
+			BatchRecords:   w.BatchRecords,
+			FetchBytes:     w.FetchBytes,
+			Pattern:        string(w.Pattern),
+			ProduceRate:    w.ProduceRate,
+			ConsumeRate:    w.ConsumeRate,
+			Acks:           w.Acks,
+			Sync:           w.Sync,
+			Storage:        place.Kind,
+			GOMAXPROCS:     procs,
+		},
+	})
+}
+
+// estimate is how long one run of a cell takes: load, prefill at a rate that every model reaches, and
+// start and verification.
+func (c *PlannedCell) estimate() time.Duration {
+	const prefillRate = 500 << 20
+	return c.Workload.Ramp + c.Workload.Duration + 100*time.Millisecond +
+		time.Duration(float64(c.Workload.Prefill)/prefillRate*float64(time.Second))
+}

@@ -1,0 +1,82 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"tailrace/workload"
+)
+
+// preflight shows that the checks work, and measures what the harness costs.
+func (s *sweep) preflight(ctx context.Context) error {
+	if err := s.catchBusted(ctx); err != nil {
+		return err
+	}
+	if err := s.measureHarness(ctx); err != nil {
+		return err
+	}
+	s.plan.Meta.Preflight.ClockRead = clockCost()
+	return nil
+}
+
+// catchBusted runs the negative control, where the first cell has its data.
+func (s *sweep) catchBusted(ctx context.Context) error {
+	const tries = 5 // a checker that works catches it in the first
+	first := s.plan.Cells[0]
+	load := workload.Default()
+	load.Producers, load.Consumers, load.Subscriptions = 2, 2, 2
+	load.Ramp, load.Duration, load.MaxBytes = 10*time.Millisecond, 500*time.Millisecond, 256<<20
+	cell := first.Cell
+	cell.Strategy, cell.Arm = "busted", ""
+	for i := range tries {
+		dir, err := s.dir(&first, 0)
+		if err != nil {
+			return err
+		}
+		if dir != "" {
+			dir = filepath.Join(filepath.Dir(dir), fmt.Sprintf("busted-%d", i))
+		}
+		began := time.Now()
+		outcome, err := s.process(ctx, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed + uint64(i), Dir: dir})
+		if err != nil {
+			return err
+		}
+		if text := outcome.Run.Verification.Error; text != "" {
+			s.plan.Meta.Preflight.BustedCaught = time.Since(began).Seconds()
+			s.plan.Meta.Preflight.BustedError = text
+			return nil
+		}
+	}
+	return ErrNotCaught
+}
+
+// measureHarness runs the strategy that does nothing.
+func (s *sweep) measureHarness(ctx context.Context) error {
+	load := workload.DefaultMix()
+	load.Workers = 2
+	load.Prefill = 1 << 20
+	load.Ramp, load.Duration = 20*time.Millisecond, 100*time.Millisecond
+	cell := s.plan.Cells[0].Cell
+	cell.Strategy, cell.Arm = "null", ""
+	outcome, err := s.process(ctx, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed})
+	if err != nil {
+		return err
+	}
+	if text := outcome.Run.Verification.Error; text != "" {
+		return fmt.Errorf("harness: preflight with null: %s", text)
+	}
+	s.plan.Meta.Preflight.HarnessCost = outcome.Run.Metrics["cpu-sec/op"]
+	return nil
+}
+
+// clockCost is the seconds that one reading of the clock takes.
+func clockCost() float64 {
+	const readings = 100_000
+	c := newClock()
+	for range readings {
+		c.now()
+	}
+	return float64(c.now()) / readings / 1e9
+}

@@ -1,0 +1,97 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Execute is the process of one run: it reads a Spec as JSON from stdin, executes it, and writes an
+// Outcome as JSON to stdout. When stdin ends early the parent has died: Execute removes the run's data
+// and returns, and the process must exit.
+func Execute(stdin io.Reader, stdout io.Writer) error {
+	decoder := json.NewDecoder(stdin)
+	var spec Spec
+	if err := decoder.Decode(&spec); err != nil {
+		return fmt.Errorf("harness: specification of a run: %w", err)
+	}
+	orphaned := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), stdin))
+		close(orphaned)
+	}()
+	type result struct {
+		outcome *Outcome
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		outcome, err := perform(spec)
+		done <- result{outcome, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return r.err
+		}
+		return json.NewEncoder(stdout).Encode(r.outcome)
+	case <-orphaned:
+		if spec.Dir != "" {
+			return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), os.RemoveAll(spec.Dir))
+		}
+		return errors.New("harness: the sweep that this run is part of has ended")
+	}
+}
+
+// runProcess executes a run in a process of its own, and gives up after limit. An error means that
+// there is no outcome: the context has ended, or the process has failed, with what it said.
+func runProcess(ctx context.Context, command []string, spec Spec, limit time.Duration) (*Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	input, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("harness: specification of a run: %w", err)
+	}
+	child := exec.CommandContext(ctx, command[0], command[1:]...)
+	child.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS))
+	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills it.
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var stdout, stderr bytes.Buffer
+	child.Stdout, child.Stderr = &stdout, &stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("harness: process of a run: %w", err)
+	}
+	defer stdin.Close() // open until the run is over: the child watches it
+	if err := child.Start(); err != nil {
+		return nil, fmt.Errorf("harness: process of a run: %w", err)
+	}
+	_, writeErr := stdin.Write(input)
+	err = errors.Join(child.Wait(), writeErr)
+	switch {
+	case context.Cause(ctx) == context.DeadlineExceeded:
+		return nil, fmt.Errorf("harness: the run was ended after %v without a result", limit)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("harness: process of a run: %w: %s", err, firstLine(stderr.String()))
+	}
+	var outcome Outcome
+	if err := json.Unmarshal(stdout.Bytes(), &outcome); err != nil {
+		return nil, fmt.Errorf("harness: outcome of a run: %w", err)
+	}
+	return &outcome, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,168 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+// sweep is a plan while it is executed.
+type sweep struct {
+	plan   *Plan
+	writer *results.Writer
+	// roots are the directories that hold the runs' data, by parent.
+	roots map[string]string
+	began time.Time
+	spent time.Duration // estimate of the runs that are done
+	done  int
+}
+
+// Run executes a plan and writes its results. When the context ends, it kills the run that is under
+// way, keeps what had finished, and returns it with ErrInterrupted. It returns ErrNotCaught, and keeps
+// nothing, if the checks don't work. A failed verification of a run is in the results and no error.
+func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
+	p.Meta.Started = time.Now()
+	writer, err := results.Create(p.Options.Out, &p.Meta)
+	if err != nil {
+		return nil, err
+	}
+	s := &sweep{plan: p, writer: writer, roots: map[string]string{}}
+	err = s.execute(ctx)
+	err = errors.Join(err, s.clean())
+	if s.done == 0 {
+		return nil, errors.Join(err, writer.Close(), s.removeResults())
+	}
+	p.Meta.Interrupted = errors.Is(err, ErrInterrupted)
+	if finishErr := writer.Finish(&p.Meta); finishErr != nil {
+		return nil, errors.Join(err, finishErr)
+	}
+	loaded, loadErr := results.Load(p.Options.Out)
+	return loaded, errors.Join(err, loadErr)
+}
+
+func (s *sweep) execute(ctx context.Context) error {
+	if err := s.preflight(ctx); err != nil {
+		return err
+	}
+	s.began = time.Now()
+	s.progress(nil)
+	o := &s.plan.Options
+	for block := range o.Blocks {
+		for _, i := range workload.Shuffle(o.Seed, block, len(s.plan.Cells)) {
+			if err := s.one(ctx, &s.plan.Cells[i], block); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one executes one run and journals it.
+func (s *sweep) one(ctx context.Context, c *PlannedCell, block int) error {
+	// Equal for all cells of a block, so that strategies are asked for the same.
+	seed := s.plan.Options.Seed + uint64(block)<<32
+	dir, err := s.dir(c, block)
+	if err != nil {
+		return err
+	}
+	outcome, err := s.process(ctx, Spec{Cell: c.Cell, Workload: c.Workload, Seed: seed, Dir: dir})
+	if err != nil {
+		return err
+	}
+	if dir != "" && !(s.plan.Options.KeepData && block == s.plan.Options.Blocks-1) {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("harness: data of a run: %w", err)
+		}
+	}
+	run := &outcome.Run
+	run.Index, run.Block = s.done, block
+	if err := s.writer.Add(run, outcome.Histograms); err != nil {
+		return err
+	}
+	s.done++
+	s.spent += c.estimate()
+	s.progress(run)
+	return nil
+}
+
+// process executes a run in its process. One that crashes or hangs is a run that failed verification.
+func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
+	limit := time.Minute + 3*(spec.Workload.Ramp+spec.Workload.Duration)
+	outcome, err := runProcess(ctx, s.plan.Options.Child, spec, limit)
+	if ctx.Err() != nil {
+		return nil, ErrInterrupted
+	}
+	if err != nil {
+		outcome = &Outcome{Run: results.Run{
+			Cell: spec.Cell, Seed: spec.Seed, Start: time.Now(),
+			Verification: results.Verification{Error: err.Error()},
+		}}
+	}
+	return outcome, nil
+}
+
+// dir is the data directory of a run; "" on the heap. It is made by the run.
+func (s *sweep) dir(c *PlannedCell, block int) (string, error) {
+	if c.Place.Kind == StorageHeap {
+		return "", nil
+	}
+	root, ok := s.roots[c.Place.Parent]
+	if !ok {
+		var err error
+		if root, err = os.MkdirTemp(c.Place.Parent, "tailrace-data-"); err != nil {
+			return "", fmt.Errorf("harness: data directory: %w", err)
+		}
+		s.roots[c.Place.Parent] = root
+	}
+	name := fmt.Sprintf("%s-%s-b%d", c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block+1)
+	if s.plan.Options.KeepData {
+		// Points of one workload keep apart.
+		name = fmt.Sprintf("%04d-%s", s.done, name)
+	}
+	return filepath.Join(root, name), nil
+}
+
+// clean removes all data, unless it is to be kept.
+func (s *sweep) clean() error {
+	var errs []error
+	for _, root := range s.roots {
+		if s.plan.Options.KeepData && s.done > 0 {
+			s.plan.Meta.Warnings = append(s.plan.Meta.Warnings, "segment files of the last block are kept in "+root)
+			continue
+		}
+		errs = append(errs, os.RemoveAll(root))
+	}
+	return errors.Join(errs...)
+}
+
+// removeResults takes back the directory of a sweep in which nothing has finished, and no other.
+func (s *sweep) removeResults() error {
+	out := s.plan.Options.Out
+	for _, name := range []string{"meta.json", "runs.jsonl", "latency", "charts"} {
+		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
+			return fmt.Errorf("harness: %w", err)
+		}
+	}
+	_ = os.Remove(out) // stays if it holds anything else
+	return nil
+}
+
+func (s *sweep) progress(run *results.Run) {
+	o := &s.plan.Options
+	if o.Progress == nil {
+		return
+	}
+	total := o.Blocks * len(s.plan.Cells)
+	left := s.plan.Estimate - s.spent
+	if s.spent > 0 {
+		left = time.Duration(float64(left) * float64(time.Since(s.began)) / float64(s.spent))
+	}
+	o.Progress(Progress{Done: s.done, Total: total, Left: left, Run: run, Preflight: &s.plan.Meta.Preflight})
+}

@@ -1,0 +1,228 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tailrace/results"
+)
+
+func writeReport(t *testing.T, s *results.Sweep) []byte {
+	t.Helper()
+	charts, err := Charts(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "new", "report.html")
+	if err := WriteReport(s, charts, path); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// elements parses the page, which is written so that it is well-formed XML too, and calls use with each
+// element.
+func elements(t *testing.T, page []byte, use func(name string, attributes map[string]string)) {
+	t.Helper()
+	decoder := xml.NewDecoder(bytes.NewReader(page))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			if err.Error() != "EOF" {
+				t.Fatalf("not well-formed: %v", err)
+			}
+			return
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			attributes := make(map[string]string)
+			for _, a := range start.Attr {
+				attributes[a.Name.Local] = a.Value
+			}
+			use(start.Name.Local, attributes)
+		}
+	}
+}
+
+func TestReportLoadsNothing(t *testing.T) {
+	page := writeReport(t, fixture(t, nil))
+	ids := make(map[string]bool)
+	var links, labelled []string
+	elements(t, page, func(name string, attributes map[string]string) {
+		switch name {
+		case "script", "link", "iframe", "object", "embed", "img", "image", "base", "form":
+			t.Errorf("the page has an element %s", name)
+		}
+		for _, loads := range []string{"src", "srcset", "data", "poster", "action", "background"} {
+			if value, ok := attributes[loads]; ok {
+				t.Errorf("%s has %s=%q", name, loads, value)
+			}
+		}
+		if href, ok := attributes["href"]; ok {
+			links = append(links, href)
+		}
+		if id, ok := attributes["id"]; ok {
+			if ids[id] {
+				t.Errorf("two elements have the id %q", id)
+			}
+			ids[id] = true
+		}
+		if by, ok := attributes["aria-labelledby"]; ok {
+			labelled = append(labelled, "#"+by)
+		}
+	})
+	for _, link := range append(links, labelled...) {
+		if !strings.HasPrefix(link, "#") || !ids[link[1:]] {
+			t.Errorf("a link to %q, which is not in the page", link)
+		}
+	}
+	for _, bad := range []string{"http:", "https:", "url(", "@import", "@font-face"} {
+		if bytes.Contains(page, []byte(bad)) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+}
+
+func TestReportTablesAreAccessible(t *testing.T) {
+	page := writeReport(t, fixture(t, nil))
+	tables, captions, charts := 0, 0, 0
+	elements(t, page, func(name string, attributes map[string]string) {
+		switch name {
+		case "table":
+			tables++
+		case "caption":
+			captions++
+		case "th":
+			if attributes["scope"] == "" {
+				t.Error("a heading cell without scope")
+			}
+		case "svg":
+			charts++
+			if attributes["role"] != "img" || attributes["aria-label"] == "" {
+				t.Error("a chart without a text alternative")
+			}
+		}
+	})
+	if tables == 0 || tables != captions {
+		t.Errorf("%d tables, %d captions", tables, captions)
+	}
+	if charts != 6 {
+		t.Errorf("%d charts, want 6", charts)
+	}
+}
+
+// readable is what a reader of the page sees, without the markup.
+func readable(t *testing.T, page []byte) string {
+	t.Helper()
+	var out strings.Builder
+	decoder := xml.NewDecoder(bytes.NewReader(page))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return out.String()
+		}
+		if data, ok := token.(xml.CharData); ok {
+			out.Write(data)
+		}
+	}
+}
+
+func TestReportHoldsTheResult(t *testing.T) {
+	s := fixture(t, nil)
+	seen := readable(t, writeReport(t, s))
+	wants := []string{
+		"tailrace run --seed 7 --dir '/a b'", "the seed is 7", "virtual machine", "busted caught in 100 ms", "84 ns",
+		"offset 17 has other bytes", "36 runs: 36 verified", "Invented CPU", "service time", "ranks nothing", "healthy",
+		"tailrace run --workers 8 --mix produce=25", "tmpfs at /dev/shm",
+	}
+	for _, answer := range s.Answers() {
+		wants = append(wants, strings.ReplaceAll(answer.Text, "`", ""))
+	}
+	if len(wants) < 14 {
+		t.Fatal("the fixture has no answer")
+	}
+	for _, want := range wants {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	first := strings.ReplaceAll(s.Answers()[0].Text, "`", "")
+	if strings.Index(seen, first) > strings.Index(seen, "planned comparison") {
+		t.Error("the answer does not come first")
+	}
+}
+
+func TestReportOfOpenLoop(t *testing.T) {
+	s := fixture(t, func(_ *results.Meta, run *results.Run) {
+		if run != nil {
+			run.Cell.ProduceRate = 10000
+		}
+	})
+	seen := readable(t, writeReport(t, s))
+	if !strings.Contains(seen, "produce latency, from the intended time") {
+		t.Error("the produce table is not labelled")
+	}
+	if !strings.Contains(seen, "consume latency, service time") {
+		t.Error("the consume table, whose role is not paced, is not labelled")
+	}
+}
+
+func TestReportWarnsFirst(t *testing.T) {
+	s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
+		if run.Index == 4 {
+			run.Verification.Error = "offset 3 has other bytes"
+		}
+		if run.Cell.Arm != "" {
+			run.Metrics[results.MetricOps] *= 3
+		}
+	})
+	s.Meta.Preflight = results.Preflight{}
+	s.Meta.Interrupted = true
+	page := writeReport(t, s)
+	seen := readable(t, page)
+	for _, want := range []string{
+		"1 of 36 runs failed verification", "The negative control was not caught", "ended early", "not healthy",
+		"offset 3 has other bytes", "A/A arm of mix",
+	} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if bytes.Index(page, []byte(`class="warning"`)) > bytes.Index(page, []byte(`id="workload-1"`)) {
+		t.Error("the warnings come after the numbers")
+	}
+}
+
+func TestReportOfNothing(t *testing.T) {
+	for name, s := range map[string]*results.Sweep{"zero": {}, "no runs": {Meta: fixtureMeta()}} {
+		page := writeReport(t, s)
+		elements(t, page, func(string, map[string]string) {})
+		if !strings.Contains(readable(t, page), "there is no answer") {
+			t.Errorf("%s: the page does not say that there is no answer", name)
+		}
+	}
+}
+
+func TestReportEscapes(t *testing.T) {
+	const evil = `<script>alert("1")</script>` + "`<b>`"
+	s := inMemory(2, func(run *results.Run) {
+		run.Cell.Workload = evil
+		run.Verification.Skipped = evil
+	})
+	s.Meta.Workloads[0].Name, s.Meta.Workloads[0].Description, s.Meta.Workloads[0].Notes = evil, evil, []string{evil}
+	s.Meta.Warnings, s.Meta.Command = []string{evil}, []string{"tailrace", evil}
+	s.Meta.Environment.CPUModel, s.Meta.Preflight.BustedError = evil, evil
+	s.Meta.Planned = []results.Comparison{{Workload: evil, Strategy: evil, Baseline: "mutex", Metric: evil}}
+	elements(t, writeReport(t, s), func(name string, _ map[string]string) {
+		if name == "script" {
+			t.Error("a script got into the page")
+		}
+	})
+}

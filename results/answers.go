@@ -1,0 +1,146 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Answer says in a sentence what the planned comparisons of one workload, at one point, found.
+type Answer struct {
+	Workload string
+	Point    Cell
+	Text     string
+	Effects  []Effect // that it rests on
+}
+
+// Answers returns an answer for each workload of the sweep that was run, at each point, in the order of
+// the tables. Names of strategies stand between backquotes.
+func (s *Sweep) Answers() []Answer {
+	effects := s.Effects()
+	var answers []Answer
+	for _, name := range s.workloadNames() {
+		points := s.points(name)
+		for _, point := range points {
+			a := Answer{Workload: name, Point: point, Effects: effectsAt(point, effects)}
+			where := name
+			if label := pointLabel(point, points); label != "" {
+				where += " (" + label + ")"
+			}
+			a.Text = where + ": " + s.answer(a.Effects) + "."
+			answers = append(answers, a)
+		}
+	}
+	return answers
+}
+
+// answer words the effects of one workload.
+func (s *Sweep) answer(effects []Effect) string {
+	if len(effects) == 0 {
+		return "no comparison was planned"
+	}
+	if reason, ok := commonReason(effects); ok {
+		return "no verdict, because " + reason
+	}
+	var clauses []string
+	for _, verdict := range []Verdict{Better, Worse} {
+		if clause := differences(effects, verdict); clause != "" {
+			clauses = append(clauses, clause)
+		}
+	}
+	if same := withVerdict(effects, NoDifference); len(same) > 0 {
+		clauses = append(clauses, "no difference found between "+strings.Join(names(same), ", ")+" and "+quoted(same[0].Baseline))
+	}
+	for _, e := range withVerdict(effects, Undecided) {
+		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), e.Reason))
+	}
+	return strings.Join(clauses, "; ") + ", in this sweep"
+}
+
+// commonReason is the reason why all effects are undecided, if it is one.
+func commonReason(effects []Effect) (string, bool) {
+	if len(effects) == 0 {
+		return "", false
+	}
+	for _, e := range effects {
+		if e.Verdict != Undecided || e.Reason != effects[0].Reason {
+			return "", false
+		}
+	}
+	return effects[0].Reason, true
+}
+
+// differences words the effects of one verdict, the largest first: "`a` completes 1.9× (1.5–2.4) and `b`
+// 1.2× (1.1–1.3) the operations of `mutex`".
+func differences(effects []Effect, verdict Verdict) string {
+	found := withVerdict(effects, verdict)
+	if len(found) == 0 {
+		return ""
+	}
+	metric := found[0].Metric
+	best := func(a, b Effect) int { return cmp.Compare(b.Ratio, a.Ratio) }
+	if LowerIsBetter(metric) == (verdict == Better) {
+		best = func(a, b Effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
+	}
+	slices.SortStableFunc(found, best)
+	subject, verb, object := wording(metric)
+	possessive := ""
+	if subject != "" {
+		possessive = "'s"
+	}
+	var parts []string
+	for i, e := range found {
+		part := quoted(e.Strategy) + possessive
+		if i == 0 {
+			part += subject + " " + verb
+		}
+		parts = append(parts, part+" "+FormatInterval(e.Ratio, e.Low, e.High))
+	}
+	return enumerate(parts) + " " + object + " " + quoted(found[0].Baseline)
+}
+
+// wording gives the words around a ratio: (whose) what, does, of whose.
+func wording(metric string) (subject, verb, object string) {
+	switch metric {
+	case MetricOps:
+		return "", "completes", "the operations of"
+	case MetricProduceOps:
+		return "", "completes", "the appends of"
+	case MetricConsumeOps:
+		return "", "completes", "the reads of"
+	}
+	if kind, statistic, ok := latencyParts(metric); ok {
+		if kind == KindEndToEnd {
+			kind = "end-to-end"
+		}
+		return " " + kind + " " + statisticLabel(statistic), "is", "that of"
+	}
+	if LowerIsBetter(metric) {
+		return " " + MetricLabel(metric), "is", "that of"
+	}
+	return "", "reaches", "the " + MetricLabel(metric) + " of"
+}
+
+func withVerdict(effects []Effect, verdict Verdict) []Effect {
+	return slices.DeleteFunc(slices.Clone(effects), func(e Effect) bool { return e.Verdict != verdict })
+}
+
+func names(effects []Effect) []string {
+	var list []string
+	for _, e := range effects {
+		list = append(list, quoted(e.Strategy))
+	}
+	return list
+}
+
+func quoted(name string) string { return "`" + name + "`" }
+
+// enumerate joins with commas and a last "and".
+func enumerate(parts []string) string {
+	last := len(parts) - 1
+	if last == 0 {
+		return parts[0]
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}

@@ -1,0 +1,218 @@
+package results
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// CellSummary is what the runs of one cell, one a block, found together. Only valid runs enter numbers.
+type CellSummary struct {
+	Cell       Cell
+	Runs       int // executed
+	Valid      int // of these, verified and found right
+	Overloaded int // of the valid ones, those without bounded latency
+
+	values map[string][]float64 // of the valid runs by metric, ascending
+	ofRaw  float64              // NaN if unknown
+}
+
+// Values returns the values of a metric over the valid runs, ascending; nil if none has it.
+func (c *CellSummary) Values(metric string) []float64 { return slices.Clone(c.values[metric]) }
+
+// Median returns the median of a metric over the valid runs; false if none has it.
+func (c *CellSummary) Median(metric string) (float64, bool) {
+	values := c.values[metric]
+	if len(values) == 0 {
+		return 0, false
+	}
+	return median(values), true
+}
+
+// Min returns the smallest value of a metric over the valid runs; false if none has it.
+func (c *CellSummary) Min(metric string) (float64, bool) {
+	values := c.values[metric]
+	if len(values) == 0 {
+		return 0, false
+	}
+	return values[0], true
+}
+
+// Max returns the largest value of a metric over the valid runs; false if none has it.
+func (c *CellSummary) Max(metric string) (float64, bool) {
+	values := c.values[metric]
+	if len(values) == 0 {
+		return 0, false
+	}
+	return values[len(values)-1], true
+}
+
+// OfRaw returns the share of the limit, the strategy raw, that the cell reaches on its workload's
+// primary metric: the median over blocks of the ratio to the run of raw in the same block. It is false
+// for raw itself and where raw did not run.
+func (c *CellSummary) OfRaw() (float64, bool) { return c.ofRaw, !math.IsNaN(c.ofRaw) }
+
+// median returns the median of ascending values, at least one.
+func median(values []float64) float64 {
+	half := len(values) / 2
+	if len(values)%2 == 1 {
+		return values[half]
+	}
+	return values[half-1]/2 + values[half]/2
+}
+
+// limitStrategy is the strategy that others are a share of.
+const limitStrategy = "raw"
+
+// Cells summarises the cells that were run: workloads in the order of Meta.Workloads, and within one
+// the points in the order of concurrency, at each the baseline first, then the strategies in the order
+// of the planned comparisons, then others by name, and A/A arms last.
+func (s *Sweep) Cells() []CellSummary {
+	var cells []CellSummary
+	for _, name := range s.workloadNames() {
+		for _, cell := range s.cellsOf(name) {
+			cells = append(cells, s.summarise(cell))
+		}
+	}
+	return cells
+}
+
+func (s *Sweep) summarise(cell Cell) CellSummary {
+	c := CellSummary{Cell: cell, values: make(map[string][]float64), ofRaw: math.NaN()}
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if run.Cell != cell {
+			continue
+		}
+		c.Runs++
+		if !run.Valid() {
+			continue
+		}
+		c.Valid++
+		if run.Overloaded {
+			c.Overloaded++
+		}
+		for metric, value := range run.Metrics {
+			if isFinite(value) {
+				c.values[metric] = append(c.values[metric], value)
+			}
+		}
+	}
+	for _, values := range c.values {
+		slices.Sort(values)
+	}
+	if cell.Strategy != limitStrategy && cell.Arm == "" {
+		logs, _ := s.logRatios(cell, cellAt(pointOf(cell), limitStrategy, ""), s.primary(cell.Workload))
+		if len(logs) > 0 {
+			slices.Sort(logs)
+			c.ofRaw = math.Exp(median(logs))
+		}
+	}
+	return c
+}
+
+// pointOf is a cell without its strategy: what strategies are compared at.
+func pointOf(c Cell) Cell {
+	c.Strategy, c.Arm = "", ""
+	return c
+}
+
+// cellAt is the cell of a strategy at a point.
+func cellAt(point Cell, strategy, arm string) Cell {
+	point.Strategy, point.Arm = strategy, arm
+	return point
+}
+
+// workloadNames are those of Meta.Workloads, then any others that were run.
+func (s *Sweep) workloadNames() []string {
+	var names []string
+	for _, w := range s.Meta.Workloads {
+		names = append(names, w.Name)
+	}
+	for i := range s.Runs {
+		if name := s.Runs[i].Cell.Workload; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// workload returns the description of a workload, which has only its name if Meta does not have it.
+func (s *Sweep) workload(name string) Workload {
+	for _, w := range s.Meta.Workloads {
+		if w.Name == name {
+			return w
+		}
+	}
+	return Workload{Name: name}
+}
+
+// primary is the primary metric of a workload, operations per second if none is named.
+func (s *Sweep) primary(workload string) string {
+	return cmp.Or(s.workload(workload).Primary, MetricOps)
+}
+
+// points are the points at which a workload was run, in the order of concurrency.
+func (s *Sweep) points(workload string) []Cell {
+	var points []Cell
+	for i := range s.Runs {
+		point := pointOf(s.Runs[i].Cell)
+		if point.Workload == workload && !slices.Contains(points, point) {
+			points = append(points, point)
+		}
+	}
+	slices.SortStableFunc(points, comparePoints)
+	return points
+}
+
+// comparePoints orders points by concurrency, then by the other dimensions that a sweep may have:
+// the order of execution is drawn by chance.
+func comparePoints(a, b Cell) int {
+	return cmp.Or(
+		cmp.Compare(a.GOMAXPROCS, b.GOMAXPROCS),
+		cmp.Compare(a.Partitions, b.Partitions),
+		cmp.Compare(a.Producers, b.Producers),
+		cmp.Compare(a.Consumers, b.Consumers),
+		cmp.Compare(a.Workers, b.Workers),
+		cmp.Compare(a.ProducePercent, b.ProducePercent),
+		cmp.Compare(a.RecordSize, b.RecordSize),
+		cmp.Compare(a.BatchRecords, b.BatchRecords),
+		cmp.Compare(a.FetchBytes, b.FetchBytes),
+		cmp.Compare(a.ProduceRate, b.ProduceRate),
+		cmp.Compare(a.ConsumeRate, b.ConsumeRate),
+		cmp.Compare(a.Pattern, b.Pattern),
+		cmp.Compare(a.Acks, b.Acks),
+		cmp.Compare(a.Sync, b.Sync),
+		cmp.Compare(a.Storage, b.Storage),
+	)
+}
+
+// cellsOf are the cells of a workload that were run, in the order that Cells describes.
+func (s *Sweep) cellsOf(workload string) []Cell {
+	var planned []string
+	for _, p := range s.Meta.Planned {
+		planned = append(planned, p.Strategy)
+	}
+	rank := func(c Cell) int {
+		switch at := slices.Index(planned, c.Strategy); {
+		case c.Arm != "":
+			return len(planned) + 2
+		case c.Strategy == s.Meta.Baseline:
+			return 0
+		case at >= 0:
+			return 1 + at
+		}
+		return len(planned) + 1
+	}
+	var cells []Cell
+	for i := range s.Runs {
+		cell := s.Runs[i].Cell
+		if cell.Workload == workload && !slices.Contains(cells, cell) {
+			cells = append(cells, cell)
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b Cell) int {
+		return cmp.Or(comparePoints(a, b), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Label(), b.Label()))
+	})
+	return cells
+}

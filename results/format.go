@@ -1,0 +1,152 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// absent stands for a value that a run does not have.
+const absent = "–"
+
+// FormatRate formats a rate or a count with a decimal prefix: 520k, 1.0M, 85. What is negative or no
+// number becomes "–", here and in the other Format functions.
+func FormatRate(perSecond float64) string {
+	if !isFinite(perSecond) || perSecond < 0 {
+		return absent
+	}
+	return scale(perSecond, 1, []string{"", "k", "M", "G", "T"}, 1000)
+}
+
+// FormatDuration formats seconds with the unit that fits: 84 ns, 9.5 µs, 1.2 ms, 3.0 s.
+func FormatDuration(seconds float64) string {
+	if !isFinite(seconds) || seconds < 0 {
+		return absent
+	}
+	return scale(seconds, 1e-9, []string{" ns", " µs", " ms", " s"}, 1000)
+}
+
+// FormatBytes formats bytes with a binary prefix: 512 B, 64 MiB.
+func FormatBytes(bytes float64) string {
+	if !isFinite(bytes) || bytes < 0 {
+		return absent
+	}
+	return scale(bytes, 1, []string{" B", " KiB", " MiB", " GiB", " TiB"}, 1024)
+}
+
+// scale formats value in the largest of the units, each step times the one before and the first of
+// size first, in which it is at least 1, with two significant digits at least. Whole numbers of bytes
+// have no fraction.
+func scale(value, first float64, units []string, step float64) string {
+	value /= first
+	for i, unit := range units {
+		text := fmt.Sprintf("%.1f", value)
+		if value == 0 || value >= 99.95 || i == 0 && value >= 9.95 || step == 1024 && value == math.Trunc(value) {
+			text = fmt.Sprintf("%.0f", value)
+		}
+		// 999.7 would be printed as 1000: it belongs to the next unit.
+		if i == len(units)-1 || math.Round(value) < step {
+			return text + unit
+		}
+		value /= step
+	}
+	return absent
+}
+
+// FormatRatio formats a ratio with three significant digits at most: 1.94×, 12.3×, 0.04×.
+func FormatRatio(ratio float64) string {
+	number := formatRatioNumber(ratio)
+	if number == absent {
+		return absent
+	}
+	return number + "×"
+}
+
+// FormatInterval formats a ratio with its interval: 1.94× (1.53–2.46).
+func FormatInterval(ratio, low, high float64) string {
+	return fmt.Sprintf("%s (%s–%s)", FormatRatio(ratio), formatRatioNumber(low), formatRatioNumber(high))
+}
+
+func formatRatioNumber(ratio float64) string {
+	switch {
+	case !isFinite(ratio) || ratio < 0:
+		return absent
+	case ratio >= 99.95:
+		return fmt.Sprintf("%.0f", ratio)
+	case ratio >= 9.995:
+		return fmt.Sprintf("%.1f", ratio)
+	case ratio >= 0.0995 || ratio == 0:
+		return fmt.Sprintf("%.2f", ratio)
+	case ratio >= 0.000995:
+		return fmt.Sprintf("%.3f", ratio)
+	}
+	return fmt.Sprintf("%.1g", ratio)
+}
+
+// FormatPercent formats a share, 0 to 1, in percent: 48 %.
+func FormatPercent(share float64) string {
+	switch {
+	case !isFinite(share) || share < 0:
+		return absent
+	case share > 0 && share < 0.0995:
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// FormatMetric formats the value of a metric by the unit in its name.
+func FormatMetric(metric string, value float64) string {
+	switch {
+	case strings.HasSuffix(metric, "-sec"), strings.HasSuffix(metric, "-sec/op"):
+		return FormatDuration(value)
+	case strings.HasSuffix(metric, "B/s"):
+		text := FormatBytes(value)
+		if text == absent {
+			return absent
+		}
+		return text + "/s"
+	case metric == MetricAllocBytes:
+		return FormatBytes(value)
+	case strings.HasSuffix(metric, "/s"):
+		return FormatRate(value)
+	case !isFinite(value):
+		return absent
+	}
+	return fmt.Sprintf("%.3g", value)
+}
+
+// MetricLabel is a metric's name for readers: "produce p99.9" for produce-p999-sec, "CPU/op" for
+// cpu-sec/op.
+func MetricLabel(metric string) string {
+	if metric == MetricCPU {
+		return "CPU/op"
+	}
+	if kind, statistic, ok := latencyParts(metric); ok {
+		return kind + " " + statisticLabel(statistic)
+	}
+	for _, role := range []string{KindProduce, KindConsume} {
+		if unit, ok := strings.CutPrefix(metric, role+"-"); ok {
+			return role + " " + unit
+		}
+	}
+	return metric
+}
+
+// latencyParts undoes LatencyMetric.
+func latencyParts(metric string) (kind, statistic string, ok bool) {
+	name, ok := strings.CutSuffix(metric, "-sec")
+	at := strings.LastIndexByte(name, '-')
+	if !ok || at < 0 {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+func statisticLabel(statistic string) string {
+	if statistic == "p999" {
+		return "p99.9"
+	}
+	return statistic
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

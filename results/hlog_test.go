@@ -1,0 +1,172 @@
+package results_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tailrace/results"
+)
+
+var hlogStart = time.Date(2026, 11, 2, 9, 30, 0, 123_456_789, time.UTC)
+
+func hlog(t *testing.T, hists map[string]*results.Histogram) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := results.WriteHlog(&out, hlogStart, 0.4, hists); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func twoKinds() map[string]*results.Histogram {
+	return map[string]*results.Histogram{
+		results.KindConsume:  record(900, 1000, 61*second),
+		results.KindProduce:  record(5, 1_000_000),
+		results.KindEndToEnd: results.NewHistogram(),
+	}
+}
+
+func TestHlogRoundTrip(t *testing.T) {
+	want := twoKinds()
+	log := hlog(t, want)
+	for _, part := range []string{
+		"#[Histogram log format version 1.3]\n",
+		"#[StartTime: 1793611800.123 (seconds since epoch), ",
+		"#[BaseTime: 1793611800.123 (seconds since epoch)]\n",
+		"\nTag=produce,0.000,0.400,1.000000,HISTFAAA",
+	} {
+		if !strings.Contains(log, part) {
+			t.Errorf("no %q in\n%s", part, log)
+		}
+	}
+	if strings.Index(log, "Tag=produce,") > strings.Index(log, "Tag=consume,") {
+		t.Error("kinds are not in their order")
+	}
+	got, err := results.ReadHlog(strings.NewReader(log), "a.hlog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 {
+		t.Errorf("%d histograms, want the two that are not empty", len(got))
+	}
+	for kind, h := range got {
+		if text(t, h) != text(t, want[kind]) {
+			t.Errorf("%s came back as %s", kind, text(t, h))
+		}
+	}
+}
+
+func TestHlogRefuses(t *testing.T) {
+	good := hlog(t, twoKinds())
+	line := func(n int) string { return strings.SplitAfter(good, "\n")[n-1] }
+	for name, c := range map[string]struct{ log, want string }{
+		"empty":           {"", "a.hlog: no line"},
+		"no version":      {strings.Replace(good, line(2), "", 1), "a.hlog:6:"},
+		"garbage":         {strings.Replace(good, line(5), line(5)+"garbage\n", 1), "a.hlog:6:"},
+		"no tag":          {strings.Replace(good, "Tag=produce,", "", 1), "a.hlog:7:"},
+		"empty tag":       {strings.Replace(good, "Tag=produce,", "Tag=,", 1), "a.hlog:7:"},
+		"twice":           {good + line(7), `a.hlog:10: a second histogram with the tag "produce"`},
+		"no exact values": {strings.Replace(good, line(6), "", 1), "a.hlog:6:"},
+		"other exact":     {strings.Replace(good, line(6), line(8), 1), "a.hlog:7:"},
+		"bad number":      {strings.Replace(good, ",0.400,", ",soon,", 1), "a.hlog:7:"},
+		"not a number":    {strings.Replace(good, ",0.400,", ",NaN,", 1), "a.hlog:7:"},
+		"bad payload":     {strings.Replace(good, "HISTF", "HISTG", 1), "a.hlog:7:"},
+		"cut short":       {good[:len(good)-10], "a.hlog:9:"},
+	} {
+		_, err := results.ReadHlog(strings.NewReader(c.log), "a.hlog")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+		}
+	}
+	for _, tag := range []string{"", "a,b", "a b", "a\nb", "a]"} {
+		var out bytes.Buffer
+		err := results.WriteHlog(&out, hlogStart, 1, map[string]*results.Histogram{tag: record(1)})
+		if err == nil || out.Len() > 0 {
+			t.Errorf("tag %q: error %v, %d bytes written", tag, err, out.Len())
+		}
+	}
+}
+
+// TestJavaReadsHlog has HdrHistogram's own processor read a log, and compares every row of its
+// percentiles with the buckets here.
+func TestJavaReadsHlog(t *testing.T) {
+	jar := ""
+	for _, name := range []string{"HdrHistogram.jar", "hdrhistogram.jar"} {
+		if path := filepath.Join("/usr/share/java", name); jar == "" && exists(path) {
+			jar = path
+		}
+	}
+	if jar == "" {
+		t.Skip("no HdrHistogram.jar in /usr/share/java (Debian: libhdrhistogram-java)")
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Skip("no java in PATH")
+	}
+	hists := map[string]*results.Histogram{
+		results.KindProduce:  results.NewHistogram(),
+		results.KindEndToEnd: results.NewHistogram(),
+	}
+	for i := range int64(20_000) {
+		hists[results.KindProduce].Record(1000 + i*i/100)
+		hists[results.KindEndToEnd].Record(50_000 + i*i*i/1000)
+	}
+	path := filepath.Join(t.TempDir(), "run.hlog")
+	if err := os.WriteFile(path, []byte(hlog(t, hists)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for tag, h := range hists {
+		out, err := exec.Command(java, "-cp", jar, "org.HdrHistogram.HistogramLogProcessor",
+			"-i", path, "-tag", tag, "-csv", "-outputValueUnitRatio", "1").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", tag, err, out)
+		}
+		compareWithJava(t, tag, h, string(out))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func compareWithJava(t *testing.T, tag string, h *results.Histogram, out string) {
+	t.Helper()
+	if !strings.Contains(out, "#[StartTime: 1793611800.123 ") {
+		t.Errorf("%s: java read another start time:\n%.200s", tag, out)
+	}
+	reader := csv.NewReader(strings.NewReader(out))
+	reader.Comment = '#'
+	rows, err := reader.ReadAll()
+	if err != nil || len(rows) < 50 {
+		t.Fatalf("%s: %d rows, %v:\n%.500s", tag, len(rows), err, out)
+	}
+	for _, row := range rows[1:] {
+		value, err1 := strconv.ParseFloat(row[0], 64)
+		percentile, err2 := strconv.ParseFloat(row[1], 64)
+		count, err3 := strconv.ParseInt(row[2], 10, 64)
+		if err1 != nil || err2 != nil || err3 != nil {
+			t.Fatalf("%s: row %q", tag, row)
+		}
+		var below int64
+		for b := range h.Buckets() {
+			if b.High <= int64(value) {
+				below += b.Count
+			}
+		}
+		if below != count {
+			t.Errorf("%s: %d values up to %v, java has %d", tag, below, value, count)
+		}
+		// Java's row is the first bucket that reaches the percentile: at most one bucket further.
+		if q := float64(h.Quantile(percentile)); percentile > 0 && (q > value || q < value*0.99 && percentile < 0.999) {
+			t.Errorf("%s: percentile %v is %v, java has %v", tag, percentile, q, value)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package workload
+
+// Nearest returns the name that was probably meant: the one of names with the smallest edit
+// distance to name, the first of several; "" when none is near. An edit inserts, deletes or
+// replaces a letter, or swaps two neighbours; near is one edit in three letters.
+func Nearest(name string, names []string) string {
+	best, bestDistance := "", 0
+	for _, candidate := range names {
+		limit := max(len(name), len(candidate)) / 3
+		if len(name)-len(candidate) > limit || len(candidate)-len(name) > limit {
+			continue // the difference in length alone is too many edits; spares long input
+		}
+		d := editDistance(name, candidate)
+		if d <= limit && (best == "" || d < bestDistance) {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// editDistance is the optimal string alignment distance (Damerau-Levenshtein without edits inside a
+// swapped pair), by the usual table kept as three rows.
+func editDistance(a, b string) int {
+	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		beforeLast, last, row = last, row, beforeLast
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			replaced := last[j-1]
+			if a[i-1] != b[j-1] {
+				replaced++
+			}
+			row[j] = min(replaced, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], beforeLast[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// suggestion is the end of an error about an unknown name: "; did you mean x?" or nothing.
+func suggestion(name string, names []string) string {
+	if near := Nearest(name, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}

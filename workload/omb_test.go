@@ -1,0 +1,364 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const smallFile = `# one of each required key
+name: a small load
+topics: 1
+partitionsPerTopic: 4
+messageSize: 100
+subscriptionsPerTopic: 2
+consumerPerSubscription: 3
+producersPerTopic: 5
+producerRate: 7000
+testDurationMinutes: 2
+`
+
+// with returns smallFile with lines in place of those that begin with the same keys, or at the end.
+func with(lines ...string) string {
+	out := strings.Split(strings.TrimSuffix(smallFile, "\n"), "\n")
+	for _, line := range lines {
+		key, _, _ := strings.Cut(line, ":")
+		replaced := false
+		for i, have := range out {
+			if strings.HasPrefix(have, key+":") {
+				out[i], replaced = line, true
+			}
+		}
+		if !replaced {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+func without(key string) string {
+	var out []string
+	for _, line := range strings.Split(smallFile, "\n") {
+		if !strings.HasPrefix(line, key+":") {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// loadText loads a file "My Load.yaml" of the given text in its own folder.
+func loadText(t *testing.T, text string, others map[string]string) (Workload, error) {
+	t.Helper()
+	folder := t.TempDir()
+	others = mapsWith(others, "My Load.yaml", text)
+	for name, content := range others {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(filepath.Join(folder, "My Load.yaml"))
+}
+
+func mapsWith(m map[string]string, key, value string) map[string]string {
+	out := map[string]string{key: value}
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+func TestLoadMapsEveryKey(t *testing.T) {
+	w, err := loadText(t, smallFile, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Name = "my-load"
+	want.Title = "a small load"
+	want.Partitions, want.Subscriptions, want.Producers, want.Consumers = 4, 2, 5, 6
+	want.RecordSize = 100
+	want.ProduceRate = 7000
+	want.Duration, want.Ramp = 2*time.Minute, time.Minute
+	want.Primary = "e2e-p99-sec"
+	if !reflect.DeepEqual(w, want) {
+		t.Errorf("got  %+v\nwant %+v", w, want)
+	}
+	if err := w.Validate(); err != nil {
+		t.Error(err)
+	}
+	const line = "a small load: 5 producers at 7,000/s, 6 tail consumers, 2 subscriptions, 100 B records, 4 partitions, open loop"
+	if got := w.Describe(); got != line {
+		t.Errorf("described as %q, want %q", got, line)
+	}
+}
+
+func TestLoadHonours(t *testing.T) {
+	tests := []struct {
+		name  string
+		lines []string
+		seen  func(w Workload) any
+		want  any
+	}{
+		{"topics multiply partitions", []string{"topics: 3"}, func(w Workload) any { return w.Partitions }, 12},
+		{"topics multiply producers", []string{"topics: 3"}, func(w Workload) any { return w.Producers }, 15},
+		{"topics multiply consumers", []string{"topics: 3"}, func(w Workload) any { return w.Consumers }, 18},
+		{"topics leave subscriptions", []string{"topics: 3"}, func(w Workload) any { return w.Subscriptions }, 2},
+		{"topics are noted", []string{"topics: 3"}, notes, "The 3 topics of 4 partitions are run as 12 partitions of one topic."},
+		{"no subscriptions, no consumers", []string{"subscriptionsPerTopic: 0"}, func(w Workload) any { return w.Consumers }, 0},
+		{"produce latency without consumers", []string{"subscriptionsPerTopic: 0"}, func(w Workload) any { return w.Primary }, "produce-p99-sec"},
+		{"warm-up", []string{"warmupDurationMinutes: 3"}, func(w Workload) any { return w.Ramp }, 3 * time.Minute},
+		{"rate that saturates", []string{"producerRate: 10000000"}, func(w Workload) any { return w.ProduceRate }, 0.0},
+		{"rate that saturates, metric", []string{"producerRate: 10000000"}, func(w Workload) any { return w.Primary }, "produce-op/s"},
+		{"rate that saturates, note", []string{"producerRate: 10000000"}, notes,
+			"The producerRate of 10,000,000 messages per second stands for as fast as possible and is run as a closed loop."},
+		{"rate below that", []string{"producerRate: 9999999"}, func(w Workload) any { return w.ProduceRate }, 9999999.0},
+		{"whole number with a point", []string{"producerRate: 50.0"}, func(w Workload) any { return w.ProduceRate }, 50.0},
+		{"no key", []string{"keyDistributor: NO_KEY"}, notes, ""},
+		{"empty text", []string{"keyDistributor:", "payloadFile:", "name:"}, func(w Workload) any { return w.Title }, ""},
+		{"no backlog", []string{"consumerBacklogSizeGB: 0", "backlogDrainRatio: 1.0"}, notes, ""},
+		{"name that is a number", []string{"name: 2024"}, func(w Workload) any { return w.Title }, "2024"},
+		{"name of two lines", []string{`name: "one\n  two\a"`}, func(w Workload) any { return w.Title }, "one two"},
+		{"quoted and commented", []string{`name: 'it''s'   # why not`}, func(w Workload) any { return w.Title }, "it's"},
+		{"large messages get a buffer", []string{"messageSize: 1000000"}, func(w Workload) any { return w.FetchBytes }, 2 * 1000089},
+		{"no payload", nil, func(w Workload) any { return w.Payload == nil }, true},
+		{"ratio without use", []string{"randomBytesRatio: 0.5", "useRandomizedPayloads: false"}, notes,
+			"The randomBytesRatio is not used, since useRandomizedPayloads is not true."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w, err := loadText(t, with(test.lines...), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := test.seen(w); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if err := w.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func notes(w Workload) any { return strings.Join(w.Notes, "|") }
+
+// badFiles are texts that Load refuses, with the place and the sentence.
+var badFiles = []struct{ name, text, want string }{
+	{"empty", "", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
+	{"only comments", "# nothing\n\n", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
+	{"only a document mark", "---\n", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
+	{"a sequence", "- topics\n", "1:1: keys with values are expected, not YAML type sequence"},
+	{"a word", "topics", "1:1: keys with values are expected, not YAML type string"},
+	{"two documents", smallFile + "---\ntopics: 1\n", "11:1: a second document begins; give one workload a file"},
+	{"unknown key", with("messagesize: 5"), "11:1: unknown key messagesize; did you mean messageSize?"},
+	{"unknown key, nothing near", with("colour: red"), "11:1: unknown key colour"},
+	{"unknown key with a line feed", with(`"a\nb": 1`), `11:1: unknown key "a\nb"`},
+	{"plural of a key", with("consumersPerSubscription: 1"), "11:1: unknown key consumersPerSubscription; did you mean consumerPerSubscription?"},
+	{"carriage returns", "topics: 1\r\ntopisc: 2\r\n", "2:1: unknown key topisc; did you mean topics?"},
+	{"merge key", with("<<: 1"), "11:1: unknown key <<"},
+	{"duplicate key", with("topics : 3"), "11:1: key topics is given twice; the first is on line 3"},
+	{"unclosed quote", "name: 'abc\n", "1:7: not YAML: could not find end character of single-quoted text"},
+	{"unclosed bracket", "topics: [1\n", "1:9: not YAML: sequence end token ']' not found"},
+	{"wrong indentation", "topics: 1\n  messageSize: 5\n", "1:9: not YAML: mapping value is not allowed in this context"},
+	{"text for a number", with("topics: many"), `3:9: topics "many": of YAML type string; give a whole number`},
+	{"quoted number", with(`topics: "1"`), `3:9: topics "1": of YAML type string; give a whole number`},
+	{"fraction", with("topics: 1.5"), "3:9: topics 1.5: give a whole number"},
+	{"not a number", with("topics: .nan"), "3:9: topics .nan: of YAML type nan; give a whole number"},
+	{"infinity", with("producerRate: .inf"), "9:15: producerRate .inf: of YAML type inf; give a whole number"},
+	{"no value", with("topics:"), "3:8: topics: of YAML type null; give a whole number"},
+	{"mapping for a number", with("topics: {a: 1}"), "3:9: topics: of YAML type mapping; give a whole number"},
+	{"sequence for text", with("name: [a]"), "2:7: name: of YAML type sequence; give text"},
+	{"alias", with("topics: *a"), "3:9: topics: of YAML type alias; give a whole number"},
+	{"text for a truth", with("useRandomizedPayloads: maybe"), `11:24: useRandomizedPayloads "maybe": of YAML type string; give true or false`},
+	{"text for a ratio", with("randomBytesRatio: half"), `11:19: randomBytesRatio "half": of YAML type string; give a number`},
+	{"zero topics", with("topics: 0"), "3:9: topics 0: outside 1 to 1024"},
+	{"negative", with("producersPerTopic: -1"), "8:20: producersPerTopic -1: outside 1 to 10000"},
+	{"beyond 64 bits", with("producerRate: 18446744073709551615"), "9:15: producerRate 18446744073709551615: outside 0 to 2147483647"},
+	{"message too small", with("messageSize: 10"), "5:14: messageSize 10: outside 24 to 2147483647"},
+	{"ratio above 1", with("randomBytesRatio: 1.5"), "11:19: randomBytesRatio 1.5: outside 0 to 1"},
+	{"no duration", with("testDurationMinutes: 0"), "10:22: testDurationMinutes 0: outside 1 to 1000000"},
+	{"no warm-up", with("warmupDurationMinutes: 0"), "11:24: warmupDurationMinutes 0: outside 1 to 1000000"},
+	{"too many partitions", with("topics: 32", "partitionsPerTopic: 33"),
+		"4:21: partitionsPerTopic 33: with topics 32 it makes 1056 partitions, more than 1024"},
+	{"too many producers", with("topics: 100", "producersPerTopic: 101"),
+		"8:20: producersPerTopic 101: with topics 100 it makes 10100 producers, more than 10000"},
+	{"too many consumers", with("subscriptionsPerTopic: 101", "consumerPerSubscription: 100"),
+		"7:26: consumerPerSubscription 100: with topics 1 and subscriptionsPerTopic 101 it makes 10100 consumers, more than 10000"},
+	{"keys in turn", with("keyDistributor: KEY_ROUND_ROBIN"),
+		`11:17: keyDistributor "KEY_ROUND_ROBIN": records with keys are not supported yet; give NO_KEY`},
+	{"keys at random", with("keyDistributor: RANDOM_NANO"),
+		`11:17: keyDistributor "RANDOM_NANO": records with keys are not supported yet; give NO_KEY`},
+	{"unknown distributor", with("keyDistributor: any"), `11:17: keyDistributor "any": unknown; give NO_KEY`},
+	{"backlog", with("consumerBacklogSizeGB: 100"), "11:24: consumerBacklogSizeGB 100: building and draining a backlog is not supported yet; give 0"},
+	{"drain ratio", with("backlogDrainRatio: 0.5"), "11:20: backlogDrainRatio 0.5: draining a backlog is not supported yet; give 1"},
+	{"random without a pool", with("useRandomizedPayloads: true"),
+		"1:1: randomizedPayloadPoolSize: useRandomizedPayloads needs at least 1"},
+	{"pool too large", with("useRandomizedPayloads: true", "randomizedPayloadPoolSize: 1000000"),
+		"12:28: randomizedPayloadPoolSize 1000000: with messageSize 100 the pool is larger than 64MiB"},
+	{"search for a rate", with("producerRate: 0"),
+		"9:15: producerRate 0: the search for the highest sustainable rate is not supported yet; give --produce-rate"},
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for _, test := range badFiles {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := loadText(t, test.text, nil)
+			var located *FileError
+			if !errors.As(err, &located) || !errors.Is(err, ErrInvalid) {
+				t.Fatalf("error is %T %v, want a *FileError", err, err)
+			}
+			if want := "workload: " + located.File + ":" + test.want; err.Error() != want {
+				t.Errorf("got  %s\nwant %s", err, want)
+			}
+			if want := fmt.Sprintf("%d:%d: ", located.Line, located.Column); !strings.HasPrefix(test.want, want) {
+				t.Errorf("fields say %s", want)
+			}
+		})
+	}
+}
+
+func TestLoadMissingKeys(t *testing.T) {
+	for _, key := range []string{"topics", "partitionsPerTopic", "messageSize", "subscriptionsPerTopic",
+		"consumerPerSubscription", "producersPerTopic", "producerRate", "testDurationMinutes"} {
+		_, err := loadText(t, without(key), nil)
+		var located *FileError
+		if !errors.As(err, &located) || located.Key != key || located.Problem != "key "+key+" is missing" {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+// A caller who has the flag that the error names may go on with the workload.
+func TestLoadWithoutRate(t *testing.T) {
+	w, err := loadText(t, with("producerRate: 0"), nil)
+	var located *FileError
+	if !errors.As(err, &located) || located.Flag != "--produce-rate" {
+		t.Fatalf("error is %v", err)
+	}
+	w.ProduceRate = 500
+	if err := w.Validate(); err != nil || w.Name != "my-load" || w.Producers != 5 {
+		t.Errorf("%v: %+v", err, w)
+	}
+}
+
+func TestLoadPayloadFile(t *testing.T) {
+	hundred := strings.Repeat("0123456789", 10)
+	tests := []struct {
+		name  string
+		file  string
+		files map[string]string
+		want  string
+		note  string
+	}{
+		{"from the file's folder", "sub/p.data", map[string]string{"sub/p.data": hundred, "p.data": "other"}, hundred, ""},
+		{"by its base name", "sub/p.data", map[string]string{"p.data": hundred}, hundred,
+			"Payload file sub/p.data was not there; p.data was taken, which lies beside the workload file."},
+		{"nowhere", "sub/p.data", nil, "", "Payload file sub/p.data was not found; the records hold 100 generated bytes each."},
+		{"absolute and nowhere", "/does/not/exist.data", nil, "",
+			"Payload file /does/not/exist.data was not found; the records hold 100 generated bytes each."},
+		{"of another size", "./p.data", map[string]string{"p.data": "abc"}, "abc", "The payload file has 3 bytes and a message 100; it is repeated or cut."},
+		{"empty", "./p.data", map[string]string{"p.data": ""}, "", "Payload file ./p.data is empty; the records hold generated bytes."},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w, err := loadText(t, with("payloadFile: "+test.file), test.files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(w.Payload) != test.want || notes(w) != test.note {
+				t.Errorf("payload %q, notes %q", w.Payload, w.Notes)
+			}
+		})
+	}
+	t.Run("from the working directory", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("p.data", []byte(hundred), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w, err := loadText(t, with("payloadFile: p.data"), map[string]string{"p.data": "other"})
+		if err != nil || string(w.Payload) != hundred || len(w.Notes) > 0 {
+			t.Errorf("%v: payload %q, notes %q", err, w.Payload, w.Notes)
+		}
+	})
+	t.Run("a folder", func(t *testing.T) {
+		_, err := loadText(t, with("payloadFile: sub"), map[string]string{"sub/p.data": ""})
+		var located *FileError
+		if !errors.As(err, &located) || located.Line != 11 || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("error is %v", err)
+		}
+	})
+}
+
+func TestLoadRandomizedPayload(t *testing.T) {
+	text := with("useRandomizedPayloads: true", "randomBytesRatio: 0.25", "randomizedPayloadPoolSize: 8", "payloadFile: p.data")
+	w, err := loadText(t, text, map[string]string{"p.data": "not used"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Payload) != 800 {
+		t.Fatalf("pool has %d bytes", len(w.Payload))
+	}
+	for at := 0; at < 800; at += 100 {
+		message := w.Payload[at : at+100]
+		if bytes.Count(message[:25], []byte{0}) > 5 || !bytes.Equal(message[25:], make([]byte, 75)) {
+			t.Errorf("message at %d is %x", at, message)
+		}
+	}
+	if want := "The payloadFile is not used, since useRandomizedPayloads is true."; notes(w) != want {
+		t.Errorf("notes %q", w.Notes)
+	}
+	again, err := loadText(t, text, nil)
+	if err != nil || !bytes.Equal(w.Payload, again.Payload) {
+		t.Error("a second load made other bytes")
+	}
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := Load(filepath.Join(folder, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := Load(folder); err == nil || !strings.HasPrefix(err.Error(), "workload: ") {
+		t.Errorf("folder: %v", err)
+	}
+	large := filepath.Join(folder, "large.yaml")
+	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), maxFile+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(large); err == nil || !strings.Contains(err.Error(), "larger than 16KiB") {
+		t.Errorf("large file: %v", err)
+	}
+}
+
+func TestLoadSkipsByteOrderMarkAndDirective(t *testing.T) {
+	for _, head := range []string{"\ufeff", "%YAML 1.2\n---\n", "---\n"} {
+		if _, err := loadText(t, head+smallFile, nil); err != nil {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/simple-workload.yaml": "simple-workload",
+		"My  Load (v1.2).yml":    "my-load-v1.2",
+		"größe.yaml":             "gr-e",
+		"日本.yaml":                "workload",
+		".yaml":                  "workload",
+		"x":                      "x",
+	} {
+		if got := slug(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"strings"
+	"time"
+)
+
+// Default is the base of a workload made of flags, before roles are given: closed loop, following
+// the end of the log. It does not pass Validate until it has producers or consumers. It has one
+// subscription; see Workload.Subscriptions for what that means to several consumers.
+func Default() Workload {
+	return Workload{
+		Name:          "custom",
+		Partitions:    1,
+		Subscriptions: 1,
+		RecordSize:    1 << 10,
+		BatchRecords:  1,
+		FetchBytes:    64 << 10,
+		Pattern:       Tail,
+		Acks:          AcksLeader,
+		Sync:          SyncNone,
+		SegmentSize:   64 << 20,
+		Ramp:          150 * time.Millisecond,
+		Duration:      400 * time.Millisecond,
+		MaxBytes:      2 << 30,
+		Primary:       "op/s",
+		Strategies:    []string{"mutex", "rwmutex", "atomics", "actor"},
+	}
+}
+
+// DefaultMix is Default for a mix of operations per worker: reads are random, over a prefilled
+// log, because workers that followed its end would wait for each other.
+func DefaultMix() Workload {
+	w := Default()
+	w.ProducePercent = 10
+	w.FetchBytes = 8 << 10
+	w.Pattern = Random
+	w.Prefill = 64 << 20
+	return w
+}
+
+// Presets returns the workloads of the default sweep, in the order in which they are shown. The
+// caller owns what it gets.
+func Presets() []Workload {
+	mix := DefaultMix()
+	mix.Name = "mix"
+	mix.Workers = 8
+
+	tail := Default()
+	tail.Name = "tail"
+	tail.Producers = 2
+	tail.Consumers = 2
+	tail.Subscriptions = 2 // each consumer reads everything
+	tail.ProduceRate = 10000
+	tail.Primary = "e2e-p99-sec"
+
+	ingest := Default()
+	ingest.Name = "ingest"
+	ingest.Producers = 8
+	ingest.Primary = "produce-op/s"
+	ingest.Strategies = []string{"mutex", "atomics", "actor"}
+
+	durable := Default()
+	durable.Name = "durable"
+	durable.Producers = 16
+	durable.Sync = SyncBatch
+	durable.Primary = "produce-op/s"
+	durable.Strategies = []string{"mutex", "atomics", "actor"}
+
+	return []Workload{mix, tail, ingest, durable}
+}
+
+// Find returns the preset of a name. The error for any other is a *FieldError for --workloads that
+// lists the presets and the nearest of them.
+func Find(name string) (Workload, error) {
+	presets := Presets()
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		if p.Name == name {
+			return p, nil
+		}
+		names[i] = p.Name
+	}
+	return Workload{}, fieldError("--workloads", name, "no such workload (there are %s; or give a YAML file)%s",
+		strings.Join(names, ", "), suggestion(name, names))
+}
+
+// SuggestPrimary is the metric that a comparison of strategies on this workload is best planned on,
+// for a workload whose roles or rates came from flags. Paced loads fix the throughput and are
+// compared by latency, end to end where consumers follow the producers; closed loops by throughput.
+func (w *Workload) SuggestPrimary() string {
+	switch {
+	case w.Workers > 0:
+		return "op/s"
+	case w.Producers > 0 && w.ProduceRate > 0 && w.Consumers > 0 && w.Pattern == Tail:
+		return "e2e-p99-sec"
+	case w.Producers > 0 && w.ProduceRate > 0:
+		return "produce-p99-sec"
+	case w.Producers > 0:
+		return "produce-op/s"
+	case w.ConsumeRate > 0:
+		return "consume-p99-sec"
+	default:
+		return "consume-op/s"
+	}
+}

@@ -1,0 +1,246 @@
+package workload
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Values of Workload.Acks and Workload.Sync.
+const (
+	AcksNone   = "none"
+	AcksLeader = "leader"
+	SyncNone   = "none"
+	SyncBatch  = "batch"
+)
+
+// Limits that Validate holds a workload to.
+const (
+	// MaxSegmentSize keeps positions in a segment within 32 bits, as in Kafka's index files.
+	MaxSegmentSize = math.MaxInt32
+	// MaxClients bounds the goroutines of a run, each of which owns histograms and a buffer.
+	MaxClients = 10000
+	// MaxPartitions bounds the logs of a run, each of which holds files open.
+	MaxPartitions = 1024
+)
+
+// Encoded size of a Kafka RecordBatch v2 beyond the values in it.
+const (
+	batchHeaderBytes = 61
+	// A record without key and headers has at most: length varint 5, attributes 1, timestamp delta
+	// varlong 10, offset delta varint 5, key length −1 in 1, value length varint 5, header count 1.
+	recordOverheadBytes = 28
+)
+
+// BatchBytes is an upper bound of the encoded size of one batch of the workload: 61 bytes of header
+// and, for each record, its value and at most 28 bytes around it. It saturates.
+func BatchBytes(w *Workload) int {
+	if w.RecordSize < 0 || w.BatchRecords <= 0 {
+		return batchHeaderBytes
+	}
+	const room = math.MaxInt - batchHeaderBytes
+	if w.RecordSize > room/w.BatchRecords-recordOverheadBytes {
+		return math.MaxInt
+	}
+	return batchHeaderBytes + w.BatchRecords*(w.RecordSize+recordOverheadBytes)
+}
+
+// Validate reports the first thing that makes the workload impossible to run, as a *FieldError that
+// names the flag to change. Strategies and Primary are names that other packages own and check.
+func (w *Workload) Validate() error {
+	checks := []func(*Workload) *FieldError{
+		(*Workload).checkRoles,
+		(*Workload).checkRates,
+		(*Workload).checkCounts,
+		(*Workload).checkNames,
+		(*Workload).checkTimes,
+		(*Workload).checkBatch,
+		(*Workload).checkReads,
+		(*Workload).checkBytes,
+	}
+	for _, check := range checks {
+		if err := check(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appenders and readers are the goroutines that may append and read.
+func (w *Workload) appenders() int {
+	if w.Workers > 0 && w.ProducePercent == 0 {
+		return 0
+	}
+	return w.Workers + w.Producers
+}
+
+func (w *Workload) readers() int {
+	if w.Workers > 0 && w.ProducePercent == 100 {
+		return 0
+	}
+	return w.Workers + w.Consumers
+}
+
+func (w *Workload) checkRoles() *FieldError {
+	counts := []struct {
+		field string
+		count int
+	}{{"--workers", w.Workers}, {"--producers", w.Producers}, {"--consumers", w.Consumers}}
+	for _, c := range counts {
+		if c.count < 0 || c.count > MaxClients {
+			return fieldError(c.field, strconv.Itoa(c.count), "outside 0 to %d", MaxClients)
+		}
+	}
+	workers := strconv.Itoa(w.Workers)
+	switch {
+	case w.Workers > 0 && w.Producers+w.Consumers > 0:
+		return fieldError("--workers", workers, "a mix of operations per worker excludes the roles --producers %d and --consumers %d; give either",
+			w.Producers, w.Consumers)
+	case w.Workers+w.Producers+w.Consumers == 0:
+		return fieldError("--workers", workers, "nobody to do anything; give --workers with --mix, or --producers and --consumers")
+	case !(w.ProducePercent >= 0 && w.ProducePercent <= 100): // NaN too
+		return fieldError("--mix", "produce="+formatNumber(w.ProducePercent), "the share of appends lies outside 0 to 100")
+	}
+	return nil
+}
+
+func (w *Workload) checkRates() *FieldError {
+	roles := []struct {
+		field, role string
+		rate        float64
+		clients     int
+	}{{"--produce-rate", "--producers", w.ProduceRate, w.Producers}, {"--consume-rate", "--consumers", w.ConsumeRate, w.Consumers}}
+	for _, r := range roles {
+		value := formatNumber(r.rate) + "/s"
+		switch {
+		case math.IsNaN(r.rate) || math.IsInf(r.rate, 0) || r.rate < 0:
+			return fieldError(r.field, value, "not a rate; a finite number per second, or none for a closed loop")
+		case r.rate > 0 && r.clients == 0:
+			return fieldError(r.field, value, "nobody has this rate; it paces a role, so give %s", r.role)
+		}
+	}
+	return nil
+}
+
+func (w *Workload) checkCounts() *FieldError {
+	counts := []struct {
+		field         string
+		value         int
+		lowest, limit int
+	}{
+		{"--partitions", w.Partitions, 1, MaxPartitions},
+		{"subscriptions", w.Subscriptions, 1, MaxClients},
+		{"--batch-records", w.BatchRecords, 1, math.MaxInt32},
+	}
+	for _, c := range counts {
+		if c.value < c.lowest || c.value > c.limit {
+			return fieldError(c.field, strconv.Itoa(c.value), "outside %d to %d", c.lowest, c.limit)
+		}
+	}
+	if w.Pattern == Tail && w.Consumers == 0 && w.readers() > 0 {
+		return fieldError("--pattern", string(w.Pattern),
+			"the workers of a mix would wait for each other at the end of the log; give random or catch-up")
+	}
+	return nil
+}
+
+func (w *Workload) checkNames() *FieldError {
+	if w.Name == "" || strings.ContainsFunc(w.Name, func(r rune) bool { return !isNameLetter(r) }) {
+		return fieldError("name", w.Name, "give letters, digits, -, _ and . only; it becomes part of file names and benchmark names")
+	}
+	switch w.Pattern {
+	case Tail, CatchUp, Random:
+	default:
+		return fieldError("--pattern", string(w.Pattern), "unknown; give %s, %s or %s", Tail, CatchUp, Random)
+	}
+	if w.Acks != AcksLeader && w.Acks != AcksNone {
+		return fieldError("--acks", w.Acks, "unknown; give %s or %s", AcksLeader, AcksNone)
+	}
+	if w.Sync != SyncNone && w.Sync != SyncBatch {
+		return fieldError("--sync", w.Sync, "unknown; give %s or %s", SyncNone, SyncBatch)
+	}
+	return nil
+}
+
+func (w *Workload) checkTimes() *FieldError {
+	if w.Ramp <= 0 {
+		return fieldError("--ramp", w.Ramp.String(), "the load needs some time before the measured window; give more than 0, as in 150ms")
+	}
+	if w.Duration <= 0 {
+		return fieldError("--duration", w.Duration.String(), "the measured window needs some time; give more than 0, as in 400ms")
+	}
+	if w.Ramp > math.MaxInt64-w.Duration {
+		return fieldError("--duration", w.Duration.String(), "longer than a clock can count")
+	}
+	return nil
+}
+
+// checkBatch holds records, batches and segments against each other.
+func (w *Workload) checkBatch() *FieldError {
+	record, segment := FormatSize(int64(w.RecordSize)), FormatSize(w.SegmentSize)
+	switch {
+	case w.SegmentSize < 1 || w.SegmentSize > MaxSegmentSize:
+		return fieldError("--segment-size", segment, "outside 1 to %d bytes", MaxSegmentSize)
+	case w.RecordSize < MinRecordSize:
+		return fieldError("--record-size", record, "less than the %d bytes that verification needs in every record", MinRecordSize)
+	case int64(BatchBytes(w)) > w.SegmentSize:
+		return fieldError("--record-size", record,
+			"a batch of %d bytes does not fit in a segment of %d bytes; lower --record-size or --batch-records, or raise --segment-size",
+			BatchBytes(w), w.SegmentSize)
+	}
+	return nil
+}
+
+func (w *Workload) checkReads() *FieldError {
+	fetch := FormatSize(int64(w.FetchBytes))
+	switch needed := int64(BatchBytes(w)) * int64(w.Partitions); {
+	case w.FetchBytes < 1:
+		return fieldError("--fetch-bytes", fetch, "a reader needs a buffer")
+	case w.readers() == 0:
+		return nil
+	case w.FetchBytes < BatchBytes(w):
+		return fieldError("--fetch-bytes", fetch, "too small for one batch of %d bytes; raise it, or lower --record-size or --batch-records",
+			BatchBytes(w))
+	case w.Pattern != Tail && w.Prefill < needed:
+		return fieldError("--prefill", FormatSize(w.Prefill),
+			"--pattern %s reads what was written before the run; give at least one batch a partition, %d bytes", w.Pattern, needed)
+	}
+	return nil
+}
+
+func (w *Workload) checkBytes() *FieldError {
+	prefill := FormatSize(w.Prefill)
+	switch appends := int64(BatchBytes(w)) * int64(w.appenders()); {
+	case w.Prefill < 0:
+		return fieldError("--prefill", prefill, "less than 0 bytes")
+	case w.MaxBytes < 1:
+		return fieldError("max-bytes", FormatSize(w.MaxBytes), "a run needs a bound on what it may write")
+	case w.Prefill > w.MaxBytes:
+		return fieldError("--prefill", prefill, "more than the %s that a run may write", FormatSize(w.MaxBytes))
+	case appends > w.MaxBytes-w.Prefill:
+		return fieldError("--prefill", prefill, "leaves less than one batch for each producer of the %s that a run may write", FormatSize(w.MaxBytes))
+	}
+	return nil
+}
+
+// isNameLetter says which characters a Name is made of.
+func isNameLetter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)
+}
+
+// formatNumber writes a number as a person would: 10000, 0.5, 1e+22.
+func formatNumber(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// seconds keeps a float64 of seconds within a Duration.
+func seconds(s float64) time.Duration {
+	if ns := s * 1e9; ns < math.MaxInt64 {
+		return time.Duration(math.Round(ns))
+	}
+	return math.MaxInt64
+}
