@@ -112,6 +112,8 @@ func (b Batch) Check() error {
 	switch {
 	case count <= 0:
 		return invalid("no records")
+	case len(b) < MinBatch:
+		return invalid("no room for a record")
 	case b.LastOffsetDelta() != count-1:
 		return invalid("last offset delta does not match the record count")
 	case !b.Compressed() && int64(count)*minRecord > int64(len(b)-HeaderSize):

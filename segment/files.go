@@ -37,6 +37,7 @@ type Config struct {
 	Storage  Storage
 	Size     int64 // bytes at which a segment is rolled
 	Interval int64 // bytes of log between index slots
+	Sync     SyncPolicy
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -84,9 +85,15 @@ type Files struct {
 	timeBytes  []byte
 }
 
-// createFiles makes an empty segment.
+// createFiles makes an empty segment. Where batches are made durable, so is the name of their file.
 func createFiles(c Config, base int64) (*Files, error) {
-	return openFiles(c, base, slots(c.Size, c.Interval), true)
+	f, err := openFiles(c, base, slots(c.Size, c.Interval), true)
+	if err == nil && c.Sync == SyncBatch {
+		if err = c.Storage.SyncDir(); err != nil {
+			err = errors.Join(err, f.release())
+		}
+	}
+	return f, err
 }
 
 // openFiles opens or creates a segment with room for n index slots.

@@ -177,7 +177,7 @@ func TestKafkaWrites(t *testing.T) {
 func TestKafkaWritesCompressed(t *testing.T) {
 	b := kafkaEncode(kmsg.RecordBatch{
 		Attributes: 1, FirstTimestamp: 50, MaxTimestamp: 70, NumRecords: 400, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
-		Records: []byte("opaque"),
+		Records: []byte("an opaque block"),
 	}, nil)
 	if err := b.Check(); err != nil {
 		t.Fatal(err)

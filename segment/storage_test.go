@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -210,6 +212,28 @@ func TestDirErrors(t *testing.T) {
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Where a file system can't allocate, space is taken by writing: what the file holds stays.
+func TestWriteZeros(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "index")
+	if err := os.WriteFile(name, []byte("abc"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for _, size := range []int{2, 150_000, 100} { // it never cuts
+		if err := writeZeros(fd, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if want := append([]byte("abc"), make([]byte, 150_000-3)...); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("file of %d bytes, %v, want abc and zeros up to %d", len(got), err, len(want))
 	}
 }
 

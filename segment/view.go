@@ -59,6 +59,10 @@ func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if skip >= int64(len(p)) && skip > 0 {
+			position += skip
+			continue
+		}
 		if n, next, err := v.whole(p[skip:], position+skip); err != nil {
 			return nil, err
 		} else if n > 0 {

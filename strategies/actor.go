@@ -15,6 +15,7 @@ import (
 // clients share their cost. The segment list is copied only on a roll; a publication is one allocation.
 type partitionActor struct {
 	admission admission
+	storage   segment.Storage
 	waiters   *waiters
 	gate      gate
 	stopped   chan struct{} // closed when the owner has returned
@@ -76,6 +77,7 @@ func openActor(o Options) (Log, error) {
 	}
 	a := &partitionActor{
 		admission: admit(o),
+		storage:   o.Storage,
 		mailbox:   make(chan *command, mailboxSize),
 		stopped:   make(chan struct{}),
 		partition: p,
@@ -243,5 +245,5 @@ func (a *partitionActor) Close() error {
 	}
 	a.mailbox <- nil
 	<-a.stopped
-	return a.partition.close()
+	return a.partition.close(a.storage)
 }

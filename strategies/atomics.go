@@ -2,8 +2,8 @@ package strategies
 
 import (
 	"context"
-	"errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"tailrace/segment"
@@ -24,8 +24,7 @@ import (
 // A batch that can't be written leaves a hole that nothing may be committed beyond.
 type atomicsLog struct {
 	admission admission
-	storage   segment.Config
-	sync      segment.SyncPolicy
+	config    segment.Config
 	waiters   *waiters
 	gate      gate
 	start     int64
@@ -112,8 +111,7 @@ func openAtomics(o Options) (Log, error) {
 	}
 	l := &atomicsLog{
 		admission: admit(o),
-		storage:   segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval},
-		sync:      o.Sync,
+		config:    o.config(),
 		start:     p.state.Start,
 		failed:    make(chan struct{}),
 	}
@@ -218,7 +216,7 @@ func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
 		next := l.commit(s)
 		l.baton.Store(false)
 		own := extent(s.committed.Load()).bytes() >= end
-		if own && l.sync == segment.SyncBatch && next != nil && next.unpark() {
+		if own && l.config.Sync == segment.SyncBatch && next != nil && next.unpark() {
 			return
 		}
 	}
@@ -247,7 +245,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	if n == 0 {
 		return nil
 	}
-	if l.sync == segment.SyncBatch {
+	if l.config.Sync == segment.SyncBatch {
 		if err := s.files.Sync(); err != nil {
 			l.fail(err)
 			return nil
@@ -380,7 +378,7 @@ func (h *atomicsHandle) begin(s *atomicsSegment, tail extent) error {
 	err := s.files.Seal(tail.bytes())
 	var next *segment.LogSegment
 	if err == nil {
-		next, err = segment.Create(l.storage, s.files.Base()+tail.records())
+		next, err = segment.Create(l.config, s.files.Base()+tail.records())
 	}
 	if err != nil {
 		return l.poison(err)
@@ -388,7 +386,7 @@ func (h *atomicsHandle) begin(s *atomicsSegment, tail extent) error {
 	last := l.segments.Load()
 	sealed := segment.View{Files: s.files, Size: tail.bytes(), End: next.Files().Base(), MaxTimestamp: s.maxTimestamp}
 	l.segments.Store(&atomicsSegments{
-		sealed: append(last.sealed[:len(last.sealed):len(last.sealed)], sealed),
+		sealed: append(slices.Clip(last.sealed), sealed),
 		active: newAtomicsSegment(next.Publish()),
 	})
 	return nil
@@ -458,10 +456,5 @@ func (l *atomicsLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
-	state := l.state()
-	err := state.active.Files.Seal(state.active.Size)
-	for _, v := range append(state.sealed, state.active) {
-		err = errors.Join(err, v.Files.Close())
-	}
-	return err
+	return closeSegments(l.state(), l.config.Storage)
 }

@@ -2,7 +2,6 @@ package strategies
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -15,7 +14,7 @@ import (
 // let it pass are worth nothing.
 type bustedLog struct {
 	admission admission
-	storage   segment.Config
+	config    segment.Config
 	waiters   *waiters
 	gate      gate
 
@@ -40,7 +39,7 @@ func openBusted(o Options) (Log, error) {
 	}
 	l := &bustedLog{
 		admission: admit(o),
-		storage:   segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval},
+		config:    o.config(),
 		state:     p.state,
 	}
 	l.waiters = newWaiters(l.highWatermark)
@@ -105,7 +104,7 @@ func (l *bustedLog) roll() error {
 	if err := last.Files.Seal(last.Size); err != nil {
 		return err
 	}
-	next, err := segment.Create(l.storage, last.End)
+	next, err := segment.Create(l.config, last.End)
 	if err != nil {
 		return err
 	}
@@ -162,10 +161,5 @@ func (l *bustedLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
-	state := l.snapshot()
-	err := state.active.Files.Seal(state.active.Size)
-	for _, v := range append(state.sealed, state.active) {
-		err = errors.Join(err, v.Files.Close())
-	}
-	return err
+	return closeSegments(l.snapshot(), l.config.Storage)
 }

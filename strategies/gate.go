@@ -1,6 +1,8 @@
 package strategies
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,8 +63,9 @@ func (g *gate) close(whenShut func()) bool {
 	}
 	whenShut()
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	for p := range g.pins {
+	pins := slices.Collect(maps.Keys(g.pins)) // a later one finds the gate shut
+	g.mu.Unlock()
+	for _, p := range pins {
 		for p.in.Load() {
 			time.Sleep(20 * time.Microsecond)
 		}

@@ -12,6 +12,7 @@ import (
 // as long as their system call takes.
 type mutexLog struct {
 	admission admission
+	storage   segment.Storage
 	waiters   *waiters
 
 	// mu protects all below.
@@ -32,7 +33,7 @@ func openMutex(o Options) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &mutexLog{admission: admit(o), partition: p}
+	l := &mutexLog{admission: admit(o), storage: o.Storage, partition: p}
 	l.waiters = newWaiters(l.highWatermark)
 	return l, nil
 }
@@ -125,7 +126,7 @@ func (l *mutexLog) Close() error {
 		return nil
 	}
 	l.closed = true
-	err := l.partition.close()
+	err := l.partition.close(l.storage)
 	l.mu.Unlock()
 	l.waiters.close() // outside the lock: the waker may be about to take it
 	return err

@@ -2,29 +2,39 @@ package strategies
 
 import (
 	"context"
+	"sync/atomic"
 
 	"tailrace/segment"
 )
 
 // nullLog stores nothing and shares nothing: what a run on it costs is the cost of the harness. An
 // append only counts, a read finds nothing, a wait does not wait.
-type nullLog struct{}
+type nullLog struct {
+	storage segment.Storage
+	shut    atomic.Bool
+}
 
 type nullHandle struct {
+	log    *nullLog
 	next   int64
 	closed bool
 }
 
-func openNull(Options) (Log, error) { return nullLog{}, nil }
+func openNull(o Options) (Log, error) { return &nullLog{storage: o.Storage}, nil }
 
-func (nullLog) NewHandle() Handle { return &nullHandle{} }
+func (l *nullLog) NewHandle() Handle { return &nullHandle{log: l} }
+
+func (h *nullHandle) isClosed() bool { return h.closed || h.log.shut.Load() }
 
 func (h *nullHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
-	if h.closed {
+	if h.isClosed() {
 		return 0, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
+	}
+	if len(b) < segment.HeaderSize {
+		return 0, segment.ErrInvalid
 	}
 	base := h.next
 	h.next += int64(b.RecordCount())
@@ -32,7 +42,7 @@ func (h *nullHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (in
 }
 
 func (h *nullHandle) Read(_ int64, buf []byte) ([]byte, error) {
-	if h.closed {
+	if h.isClosed() {
 		return nil, ErrClosed
 	}
 	return buf[:0], nil
@@ -41,21 +51,31 @@ func (h *nullHandle) Read(_ int64, buf []byte) ([]byte, error) {
 func (h *nullHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
 
 func (h *nullHandle) Wait(ctx context.Context, _ int64) error {
-	if h.closed {
+	if h.isClosed() {
 		return ErrClosed
 	}
 	return ctx.Err()
 }
 
-func (h *nullHandle) OffsetForTime(int64) (int64, error) { return h.next, nil }
+func (h *nullHandle) OffsetForTime(int64) (int64, error) {
+	if h.isClosed() {
+		return 0, ErrClosed
+	}
+	return h.next, nil
+}
 
 func (h *nullHandle) Offsets() Offsets { return Offsets{HighWatermark: h.next, LogEnd: h.next} }
 
-func (nullLog) Trim(int64) error { return ErrUnsupported }
+func (l *nullLog) Trim(int64) error { return ErrUnsupported }
 
 func (h *nullHandle) Close() error {
 	h.closed = true
 	return nil
 }
 
-func (nullLog) Close() error { return nil }
+func (l *nullLog) Close() error {
+	if l.shut.Swap(true) {
+		return nil
+	}
+	return l.storage.Close()
+}

@@ -2,8 +2,10 @@ package strategies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"tailrace/segment"
@@ -52,7 +54,7 @@ func (s *partitionState) offsetForTime(ts int64, c *segment.Cursor) (int64, erro
 
 // roll moves on to the next segment: sealed is the final picture of the last one.
 func (s *partitionState) roll(sealed, active segment.View) {
-	s.sealed = append(s.sealed[:len(s.sealed):len(s.sealed)], sealed)
+	s.sealed = append(slices.Clip(s.sealed), sealed)
 	s.active = active
 }
 
@@ -70,7 +72,7 @@ func openPartition(o Options) (partition, error) {
 	if o.Replicas != 0 {
 		return partition{}, fmt.Errorf("%w: %d replicas", ErrUnsupported, o.Replicas)
 	}
-	sealed, log, err := segment.Open(segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval})
+	sealed, log, err := segment.Open(o.config())
 	if err != nil {
 		return partition{}, err
 	}
@@ -155,7 +157,24 @@ func (p *partition) fail(err error) error {
 // failure is the error of a partition that a write or sync has poisoned.
 func failure(cause error) error { return fmt.Errorf("%w: %w", ErrFailed, cause) }
 
-func (p *partition) close() error { return segment.Close(p.state.sealed, p.log) }
+// close releases the segments and their storage.
+func (p *partition) close(s segment.Storage) error {
+	return errors.Join(segment.Close(p.state.sealed, p.log), s.Close())
+}
+
+// closeSegments is partition.close for models that keep their segments themselves.
+func closeSegments(state partitionState, s segment.Storage) error {
+	err := state.active.Files.Seal(state.active.Size)
+	for _, v := range append(slices.Clip(state.sealed), state.active) {
+		err = errors.Join(err, v.Files.Close())
+	}
+	return errors.Join(err, s.Close())
+}
+
+// config is the segments' configuration.
+func (o Options) config() segment.Config {
+	return segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval, Sync: o.Sync}
+}
 
 // admission is what is checked of a call in the caller's goroutine, before any coordination.
 type admission struct {

@@ -54,8 +54,8 @@ func openRaw(o Options) (Log, error) {
 
 func (l *rawLog) NewHandle() Handle {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	h := &rawHandle{log: l, readable: l.readable}
+	l.mu.Unlock()
 	l.gate.add(&h.pin)
 	return h
 }
@@ -88,7 +88,7 @@ func (l *rawLog) begin() (*partition, error) {
 	defer l.mu.Unlock()
 	o := l.options
 	base := l.handles * rawSpan
-	log, err := segment.Create(segment.Config{Storage: o.Storage, Size: o.SegmentSize, Interval: o.IndexInterval}, base)
+	log, err := segment.Create(o.config(), base)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (l *rawLog) Close() error {
 	defer l.mu.Unlock()
 	var err error
 	for _, p := range l.logs {
-		err = errors.Join(err, p.close())
+		err = errors.Join(err, segment.Close(p.state.sealed, p.log))
 	}
-	return err
+	return errors.Join(err, l.options.Storage.Close())
 }

@@ -13,6 +13,7 @@ import (
 // The readers' count is one word that all of them change.
 type rwmutexLog struct {
 	admission admission
+	storage   segment.Storage
 	waiters   *waiters
 
 	// mu protects all below.
@@ -33,7 +34,7 @@ func openRWMutex(o Options) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &rwmutexLog{admission: admit(o), partition: p}
+	l := &rwmutexLog{admission: admit(o), storage: o.Storage, partition: p}
 	l.waiters = newWaiters(l.highWatermark)
 	return l, nil
 }
@@ -126,7 +127,7 @@ func (l *rwmutexLog) Close() error {
 		return nil
 	}
 	l.closed = true
-	err := l.partition.close()
+	err := l.partition.close(l.storage)
 	l.mu.Unlock()
 	l.waiters.close() // outside the lock: the waker may be about to take it
 	return err
