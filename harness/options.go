@@ -36,7 +36,7 @@ type Options struct {
 	// and the A/A arm are added by Plan.
 	Strategies []string
 	// Baseline is the strategy that the others are compared with; "" means the first of the
-	// strategies, of each workload.
+	// strategies, or of each workload's own.
 	Baseline string
 	// GOMAXPROCS are the numbers of processors to run each cell with; nil means that of this process.
 	GOMAXPROCS []int
@@ -48,7 +48,7 @@ type Options struct {
 	Dir string
 	// Out is the directory of the results.
 	Out string
-	// KeepData leaves the segment files of the last run of each cell, under Out.
+	// KeepData leaves the segment files of the last block, in a directory that a warning names.
 	KeepData bool
 
 	// Child is the command that calls Execute in a new process: the program and its arguments.

@@ -107,15 +107,9 @@ func (p *placer) given(need int64) (Place, error) {
 
 // disk is the directory of the results, which is made later.
 func (p *placer) disk(need int64) (Place, error) {
-	existing, err := filepath.Abs(p.out)
+	existing, err := existingParent(p.out)
 	if err != nil {
 		return Place{}, usagef("--out %s: %w", p.out, err)
-	}
-	for {
-		if _, err := os.Stat(existing); err == nil || existing == filepath.Dir(existing) {
-			break
-		}
-		existing = filepath.Dir(existing)
 	}
 	f, err := p.inspect(existing, need)
 	if err != nil {
@@ -142,12 +136,8 @@ func (p *placer) inspect(dir string, need int64) (filesystem, error) {
 	case !info.IsDir():
 		return filesystem{}, usagef("%s is not a directory; choose another with --dir", dir)
 	}
-	probe, err := os.MkdirTemp(dir, ".tailrace-probe-")
-	if err != nil {
-		return filesystem{}, usagef("%s cannot be written (%v); choose another directory with --dir", dir, errors.Unwrap(err))
-	}
-	if err := os.Remove(probe); err != nil {
-		return filesystem{}, usagef("%w", err)
+	if err := probe(dir); err != nil {
+		return filesystem{}, usagef("%s cannot be written (%w); choose another directory with --dir", dir, err)
 	}
 	f, err := statFilesystem(dir)
 	if err != nil {
@@ -164,6 +154,27 @@ func (p *placer) inspect(dir string, need int64) (filesystem, error) {
 			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)))
 	}
 	return f, nil
+}
+
+// existingParent is the directory itself, or the nearest above it that exists.
+func existingParent(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	for err == nil {
+		if _, statErr := os.Stat(dir); statErr == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir, err
+}
+
+// probe reports whether something can be made in a directory: permissions alone don't tell.
+func probe(dir string) error {
+	made, err := os.MkdirTemp(dir, ".tailrace-probe-")
+	if err != nil {
+		return errors.Unwrap(err)
+	}
+	return os.Remove(made)
 }
 
 func (p *placer) warn(format string, args ...any) {

@@ -84,8 +84,23 @@ func checkOptions(o *Options) error {
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(o.Out, "meta.json")); err == nil {
-		return usagef("--out %s already holds results; name another directory, or remove it", o.Out)
+	return checkOut(o.Out)
+}
+
+// checkOut refuses a directory for the results that holds some already, or could not be made.
+func checkOut(out string) error {
+	if _, err := os.Stat(filepath.Join(out, "meta.json")); err == nil {
+		return usagef("--out %s already holds results; name another directory, or remove it", out)
+	}
+	existing, err := existingParent(out)
+	if err != nil {
+		return usagef("--out %s: %w", out, err)
+	}
+	if info, err := os.Stat(existing); err != nil || !info.IsDir() {
+		return usagef("--out %s: %s is not a directory; name another", out, existing)
+	}
+	if err := probe(existing); err != nil {
+		return usagef("--out %s: %s cannot be written (%w); name another directory", out, existing, err)
 	}
 	return nil
 }
@@ -108,19 +123,28 @@ func checkStrategy(flag, name string) error {
 // add lays out the cells of one workload. The first of a sweep gets the A/A arm.
 func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	o := &p.Options
+	if paced := w.PacedBytes(); paced > 0 {
+		w.MaxBytes = paced
+	}
 	if err := w.Validate(); err != nil {
+		if len(o.Workloads) > 1 {
+			return fmt.Errorf("workload %s: %w", w.Name, err)
+		}
 		return err
 	}
 	names := slices.Clone(o.Strategies)
 	if len(names) == 0 {
 		names = slices.Clone(w.Strategies)
 	}
-	slices.SortStableFunc(names, byListOrder)
-	names = slices.Compact(names)
+	if len(names) == 0 {
+		return usagef("workload %s: no strategies; name some with --strategies", w.Name)
+	}
 	baseline := o.Baseline
 	if baseline == "" {
 		baseline = names[0]
 	}
+	slices.SortStableFunc(names, byListOrder)
+	names = slices.Compact(names)
 	if !slices.Contains(names, baseline) {
 		if len(o.Strategies) > 0 {
 			return usagef("--baseline %s: it is not among --strategies %s", baseline, strings.Join(o.Strategies, ","))

@@ -102,7 +102,7 @@ func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
 	if err != nil {
 		outcome = &Outcome{Run: results.Run{
 			Cell: spec.Cell, Seed: spec.Seed, Start: time.Now(),
-			Verification: results.Verification{Error: err.Error()},
+			Verification: results.Verification{Error: strings.TrimPrefix(err.Error(), "harness: ")},
 		}}
 	}
 	return outcome, nil
@@ -121,7 +121,7 @@ func (s *sweep) dir(c *PlannedCell, block int) (string, error) {
 		}
 		s.roots[c.Place.Parent] = root
 	}
-	name := fmt.Sprintf("%s-%s-b%d", c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block+1)
+	name := fmt.Sprintf("%s-%s-b%d", c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block)
 	if s.plan.Options.KeepData {
 		// Points of one workload keep apart.
 		name = fmt.Sprintf("%04d-%s", s.done, name)

@@ -210,12 +210,25 @@ func (w *worker) mixed() error {
 			}
 			continue
 		}
-		if err := w.readRandom(end, false); err != nil {
+		if err := w.readMixed(end); err != nil {
 			return err
 		}
 		end = w.readEnd
 	}
 	return nil
+}
+
+// readMixed is a worker's read of a mix: at random, or the next in sequence of some partition.
+func (w *worker) readMixed(intended int64) error {
+	if w.run.spec.Workload.Pattern == workload.Random {
+		return w.readRandom(intended, false)
+	}
+	c := w.clients[w.draw.Partition(len(w.clients))]
+	n, err := w.read(c, c.position, intended, false, true)
+	if err == nil && n == 0 {
+		_, err = w.atEnd(c, false)
+	}
+	return err
 }
 
 func (w *worker) readRandom(intended int64, free bool) error {

@@ -46,6 +46,9 @@ func BatchBytes(w *Workload) int {
 	return batchHeaderBytes + w.BatchRecords*(w.RecordSize+recordOverheadBytes)
 }
 
+// maxTime bounds ramp and window each.
+const maxTime = 24 * time.Hour
+
 // Validate reports the first thing that makes the workload impossible to run, as a *FieldError that
 // names the flag to change. Strategies and Primary are names that other packages own and check.
 func (w *Workload) Validate() error {
@@ -138,9 +141,13 @@ func (w *Workload) checkCounts() *FieldError {
 			return fieldError(c.field, strconv.Itoa(c.value), "outside %d to %d", c.lowest, c.limit)
 		}
 	}
-	if w.Pattern == Tail && w.Consumers == 0 && w.readers() > 0 {
+	switch {
+	case w.Pattern == Tail && w.Consumers == 0 && w.readers() > 0:
 		return fieldError("--pattern", string(w.Pattern),
 			"the workers of a mix would wait for each other at the end of the log; give random or catch-up")
+	case w.Pattern == Tail && w.Consumers > 0 && w.Producers == 0:
+		return fieldError("--pattern", string(w.Pattern),
+			"nobody appends what the consumers would wait for; give --producers, or --pattern catch-up or random")
 	}
 	return nil
 }
@@ -170,8 +177,11 @@ func (w *Workload) checkTimes() *FieldError {
 	if w.Duration <= 0 {
 		return fieldError("--duration", w.Duration.String(), "the measured window needs some time; give more than 0, as in 400ms")
 	}
-	if w.Ramp > math.MaxInt64-w.Duration {
-		return fieldError("--duration", w.Duration.String(), "longer than a clock can count")
+	if w.Ramp > maxTime {
+		return fieldError("--ramp", w.Ramp.String(), "longer than %v", maxTime)
+	}
+	if w.Duration > maxTime {
+		return fieldError("--duration", w.Duration.String(), "longer than %v", maxTime)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestValidateRefuses(t *testing.T) {
 		{func(w *Workload) { w.Sync = "1MiB" }, "--sync 1MiB: unknown; give none or batch"},
 		{func(w *Workload) { w.Ramp = 0 }, "--ramp 0s: the load needs some time before the measured window; give more than 0, as in 150ms"},
 		{func(w *Workload) { w.Duration = -time.Second }, "--duration -1s: the measured window needs some time; give more than 0, as in 400ms"},
-		{func(w *Workload) { w.Duration = math.MaxInt64 }, "--duration 2562047h47m16.854775807s: longer than a clock can count"},
+		{func(w *Workload) { w.Duration = math.MaxInt64 }, "--duration 2562047h47m16.854775807s: longer than 24h0m0s"},
 		{func(w *Workload) { w.SegmentSize = 0 }, "--segment-size 0: outside 1 to 2147483647 bytes"},
 		{func(w *Workload) { w.SegmentSize = 2 << 30 }, "--segment-size 2GiB: outside 1 to 2147483647 bytes"},
 		{func(w *Workload) { w.RecordSize = 0 }, "--record-size 0: less than the 24 bytes that verification needs in every record"},

@@ -3,7 +3,10 @@
 // beyond reading workload files.
 package workload
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Pattern is the order in which consumers read offsets.
 type Pattern string
@@ -66,6 +69,16 @@ type Workload struct {
 	Strategies []string
 	// Notes are sentences for whoever reads the result, e.g. a payload file that was not there.
 	Notes []string
+}
+
+// PacedBytes is an upper bound of what a run writes whose producers are paced, prefill included; 0 for
+// a closed loop, which only MaxBytes bounds.
+func (w *Workload) PacedBytes() int64 {
+	if w.Producers == 0 || w.ProduceRate <= 0 {
+		return 0
+	}
+	batches := w.ProduceRate/float64(w.BatchRecords)*(w.Ramp+w.Duration+time.Second).Seconds() + float64(w.Producers)
+	return int64(min(float64(w.Prefill)+float64(BatchBytes(w))*(batches+float64(w.Partitions)), math.MaxInt64/2))
 }
 
 // OpenLoop reports whether a role is paced: whether operations have an intended start time.

@@ -1,0 +1,175 @@
+package strategies
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"tailrace/segment"
+)
+
+// This file is the second half of the atomics model: writers finish in any order, and are committed in
+// the order of the log.
+
+const (
+	ringUnit   = 64 // at most segment.MinBatch
+	ringSlots  = 1 << 14
+	ringWindow = ringUnit * ringSlots // bytes in flight
+
+	yields = 4 // times that a waiter gives way before it parks
+)
+
+// completion is a slot of the ring. Its other fields are written before size is set, and read after.
+type completion struct {
+	size         atomic.Uint64 // extent of the finished batch; 0 while there is none
+	maxTimestamp int64
+	owner        *atomicsHandle
+}
+
+// ready reports whether the batch behind the committed ones is finished.
+func (l *atomicsLog) ready(s *atomicsSegment) bool {
+	at := extent(s.committed.Load()).bytes()
+	return at < extent(s.tail.Load()).bytes() && l.ring[at/ringUnit%ringSlots].size.Load() != 0
+}
+
+// advance commits what is finished, if nobody else does. It looks again after it has let go of the
+// baton: a batch may have been finished in between, whose writer found the baton taken. Where commits
+// are slow because they sync, a holder whose own batch (which ends at end) is committed hands over to
+// the next parked writer instead.
+func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
+	for l.ready(s) && l.failure.Load() == nil && l.baton.CompareAndSwap(false, true) {
+		next := l.commit(s)
+		l.baton.Store(false)
+		own := extent(s.committed.Load()).bytes() >= end
+		if own && l.config.Sync == segment.SyncBatch && next != nil && next.unpark() {
+			return
+		}
+	}
+}
+
+// commit is called with the baton. It moves the committed word over the finished prefix, after a sync
+// if the policy says so, and wakes its writers. It returns the owner of the next finished batch.
+func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
+	if l.failure.Load() != nil {
+		return nil
+	}
+	at, tail := extent(s.committed.Load()), extent(s.tail.Load())
+	n := 0
+	for ; n < len(l.owners) && at.bytes() < tail.bytes(); n++ {
+		slot := &l.ring[at.bytes()/ringUnit%ringSlots]
+		size := extent(slot.size.Load())
+		if size == 0 {
+			break
+		}
+		s.maxTimestamp = max(s.maxTimestamp, slot.maxTimestamp)
+		s.files.SetTime(s.maxTimestamp, s.files.Base()+at.records(), at.bytes(), at.bytes()+size.bytes())
+		l.owners[n] = slot.owner
+		slot.size.Store(0)
+		at += size
+	}
+	if n == 0 {
+		return nil
+	}
+	if l.config.Sync == segment.SyncBatch {
+		if err := s.files.Sync(); err != nil {
+			l.fail(err)
+			return nil
+		}
+	}
+	s.committed.Store(uint64(at))
+	l.waiters.published(s.files.Base() + at.records())
+	for _, h := range l.owners[:n] {
+		h.unpark()
+	}
+	if r := s.roller.Load(); r != nil {
+		r.unpark()
+	}
+	if l.ready(s) {
+		next = l.ring[at.bytes()/ringUnit%ringSlots].owner
+	}
+	return next
+}
+
+// await returns when the segment is committed up to end: it commits itself where it can, spins and
+// gives way briefly, then parks until it is woken.
+func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64) error {
+	l := h.log
+	for turn := 0; ; turn++ {
+		l.advance(s, end)
+		failure := l.failure.Load() // before committed, which stands still after it
+		if extent(s.committed.Load()).bytes() >= end {
+			return nil
+		}
+		if failure != nil {
+			return *failure
+		}
+		switch {
+		case turn < l.spins:
+		case turn < l.spins+yields:
+			runtime.Gosched()
+		default:
+			if err := h.park(ctx, s, end); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// park blocks until there may be something to do.
+func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) error {
+	l := h.log
+	h.parked.Store(true)
+	// Who commits looks at parked after it has moved the committed word or let go of the baton.
+	if extent(s.committed.Load()).bytes() >= end || l.ready(s) && !l.baton.Load() {
+		h.unparkSelf()
+		return nil
+	}
+	select {
+	case <-h.wake:
+	case <-l.failed:
+		h.unparkSelf()
+	case <-ctx.Done():
+		h.unparkSelf()
+		l.advance(s, end) // the wake may have been the baton's
+		if extent(s.committed.Load()).bytes() < end {
+			return ErrUnknownOutcome
+		}
+	}
+	return nil
+}
+
+// unpark wakes a parked handle; false if it was not parked.
+func (h *atomicsHandle) unpark() bool {
+	if !h.parked.Load() || !h.parked.CompareAndSwap(true, false) {
+		return false
+	}
+	h.wake <- struct{}{}
+	return true
+}
+
+// unparkSelf takes parked back, and the token if somebody was faster.
+func (h *atomicsHandle) unparkSelf() {
+	if !h.parked.CompareAndSwap(true, false) {
+		<-h.wake
+	}
+}
+
+// poison makes a failed write known: nothing is committed any more. It takes the baton, so that a
+// commit under way is over and no later one begins.
+func (l *atomicsLog) poison(cause error) error {
+	for !l.baton.CompareAndSwap(false, true) {
+		runtime.Gosched()
+	}
+	l.fail(cause)
+	l.baton.Store(false)
+	return *l.failure.Load()
+}
+
+// fail is poison for the baton's holder.
+func (l *atomicsLog) fail(cause error) {
+	err := failure(cause)
+	if l.failure.CompareAndSwap(nil, &err) {
+		close(l.failed)
+		l.waiters.fail(err)
+	}
+}
