@@ -104,16 +104,19 @@ func TestReopenRebuildsIndexes(t *testing.T) {
 			return func(p []byte) []byte { return bytes.Repeat([]byte{x}, len(p)) }
 		}
 		for name, damage := range map[string]func(p []byte) []byte{
-			"deleted":          func([]byte) []byte { return nil },
-			"empty":            func([]byte) []byte { return []byte{} },
-			"an entry short":   func(p []byte) []byte { return p[:len(p)-entrySize] },
-			"a byte short":     func(p []byte) []byte { return p[:len(p)-1] },
-			"a byte long":      func(p []byte) []byte { return append(p, 0) },
-			"an entry long":    func(p []byte) []byte { return append(p, p[len(p)-entrySize:]...) },
-			"preallocated":     func(p []byte) []byte { return append(p, make([]byte, 4096)...) },
-			"zeros":            fill(0),
-			"ones":             fill(0xff),
-			"large":            fill(0x7f),
+			"deleted":        func([]byte) []byte { return nil },
+			"empty":          func([]byte) []byte { return []byte{} },
+			"an entry short": func(p []byte) []byte { return p[:len(p)-entrySize] },
+			"a byte short":   func(p []byte) []byte { return p[:len(p)-1] },
+			"a byte long":    func(p []byte) []byte { return append(p, 0) },
+			"an entry long":  func(p []byte) []byte { return append(p, p[len(p)-entrySize:]...) },
+			"preallocated":   func(p []byte) []byte { return append(p, make([]byte, 4096)...) },
+			"zeros":          fill(0),
+			"ones":           fill(0xff),
+			"large":          fill(0x7f),
+			"last one lowest": func(p []byte) []byte {
+				return append(append(p[:len(p)-entrySize], 0x80, 0, 0, 0, 0, 0, 0, 0), p[len(p)-8:]...)
+			},
 			"last entry moved": func(p []byte) []byte { return append(p[:len(p)-entrySize], p[:entrySize]...) },
 		} {
 			for _, suffixes := range [][]string{{indexSuffix}, {timeSuffix}, {indexSuffix, timeSuffix}} {
@@ -162,6 +165,34 @@ func TestReopenWithOtherConfig(t *testing.T) {
 				p.close()
 				p.reopen().close()
 			})
+		})
+	}
+}
+
+// An active segment larger than the size that is asked for now is full.
+func TestReopenWithSmallerSize(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		eachStorage(t, func(t *testing.T, s Storage) {
+			p := openPartition(t, Config{Storage: s, Size: 3000, Interval: 64})
+			p.append(batchOf(t, 900), batchOf(t, 900), batchOf(t, 900))
+			p.close()
+			before := snapshot(t, s)
+			if damaged {
+				remove(t, s, fileName(0, indexSuffix))
+			}
+			p.config.Size = 1000
+			p = p.reopen()
+			p.append(batchOf(t, 900), batchOf(t, 900))
+			if len(p.sealed) != 2 {
+				t.Errorf("%d rolls, want 2", len(p.sealed))
+			}
+			p.check()
+			p.close()
+			for name, want := range before {
+				if !bytes.Equal(contents(t, s, name), want) {
+					t.Errorf("%s has changed", name)
+				}
+			}
 		})
 	}
 }
