@@ -23,25 +23,19 @@ const sampleCRC = 64
 // checker verifies what one consumer reads from one partition. It is used by one goroutine.
 type checker struct {
 	payload *workload.Payload
-	// sequences are the next ones expected of each producer, when reading in sequence; −1 before the
-	// first record of a producer.
+	// sequences are the next ones expected of each producer, when reading in sequence.
 	sequences []int64
 
 	batches, checksums, records int64
 }
 
 func newChecker(p *workload.Payload, producers int) *checker {
-	c := &checker{payload: p, sequences: make([]int64, producers)}
-	c.restart()
-	return c
+	// The capacity keeps two checkers' sequences on different cache lines.
+	return &checker{payload: p, sequences: make([]int64, producers, max(producers, 16))}
 }
 
-// restart forgets the producers' sequences.
-func (c *checker) restart() {
-	for i := range c.sequences {
-		c.sequences[i] = -1
-	}
-}
+// restart expects the beginning of the log again.
+func (c *checker) restart() { clear(c.sequences) }
 
 // answer verifies what a read at an offset returned, which is not empty, and calls visit with the
 // intended time of each record. With sequential, the read must begin at the offset and continue the
@@ -84,10 +78,8 @@ func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)
 		if err != nil {
 			return violationf("record at offset %d: %v", r.Record.Offset, err)
 		}
-		if sequential {
-			if err := c.order(producer, int64(sequence), r.Record.Offset); err != nil {
-				return err
-			}
+		if err := c.order(producer, int64(sequence), r.Record.Offset, sequential); err != nil {
+			return err
 		}
 		if visit != nil {
 			visit(time)
@@ -99,15 +91,23 @@ func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)
 	return nil
 }
 
-// order verifies that each producer's records come in its order without a gap.
-func (c *checker) order(producer uint32, sequence, offset int64) error {
+// order verifies that each producer's records come in its order without a gap. Out of sequence, that
+// can be said of the prefill alone, which begins the log.
+func (c *checker) order(producer uint32, sequence, offset int64, sequential bool) error {
 	if int(producer) >= len(c.sequences) {
 		return violationf("record at offset %d: written by producer %d, which does not exist", offset, producer)
 	}
-	if want := c.sequences[producer]; want >= 0 && sequence != want {
+	want := sequence
+	switch {
+	case sequential:
+		want = c.sequences[producer]
+		c.sequences[producer] = sequence + 1
+	case producer == 0:
+		want = offset
+	}
+	if sequence != want {
 		return violationf("record at offset %d: number %d of producer %d where %d was due", offset, sequence, producer, want)
 	}
-	c.sequences[producer] = sequence + 1
 	return nil
 }
 

@@ -45,15 +45,17 @@ func newMeter(r *run) *meter { return &meter{run: r} }
 func (m *meter) open() {
 	m.before = m.read()
 	m.measured.start = m.before.at
+	m.before.allocs, m.before.bytes = allocations() // last, since reading allocates
 }
 
 func (m *meter) close() {
+	allocs, bytes := allocations()
 	after, before := m.read(), m.before
 	m.measured.elapsed = after.at.Sub(before.at)
 	m.measured.cpu = after.cpu - before.cpu
 	m.measured.switches = after.switches - before.switches
-	m.measured.allocs = after.allocs - before.allocs
-	m.measured.bytes = after.bytes - before.bytes
+	m.measured.allocs = allocs - before.allocs
+	m.measured.bytes = bytes - before.bytes
 	m.measured.rolls = after.segments - before.segments
 	if total := after.machine.total - before.machine.total; total > 0 {
 		m.measured.steal = (after.machine.steal - before.machine.steal) / total
@@ -69,10 +71,6 @@ func (m *meter) read() reading {
 		r.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 		r.switches = int64(usage.Nvcsw) + int64(usage.Nivcsw)
 	}
-	// Not runtime.ReadMemStats, which stops the world.
-	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(samples)
-	r.allocs, r.bytes = int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 	for _, p := range m.run.partitions {
 		names, _ := p.storage.List() // a count that can't be had is 0
 		for _, name := range names {
@@ -82,6 +80,14 @@ func (m *meter) read() reading {
 		}
 	}
 	return r
+}
+
+// allocations are the objects and bytes that the process has allocated. Not runtime.ReadMemStats,
+// which stops the world.
+func allocations() (objects, bytes int64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64()), int64(samples[1].Value.Uint64())
 }
 
 // cpuTimes is the machine's CPU time since it was started, in seconds, over all processors.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -60,6 +61,9 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 	need := p.runs*w.MaxBytes + spareBytes
 	switch p.storage {
 	case StorageHeap:
+		if p.dir != "" {
+			return Place{}, usagef("--dir %s: nothing is stored in files under --storage heap; leave one of the two out", p.dir)
+		}
 		if free := availableMemory(); free > 0 && free < need {
 			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower --duration or --prefill, or choose another storage",
 				results.FormatBytes(float64(need)), results.FormatBytes(float64(free)))
@@ -85,7 +89,8 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 	if p.storage == StorageTmpfs {
 		return Place{}, err
 	}
-	p.warn("workload %s runs on a disk, where write-back is measured more than the model, because there is no room on tmpfs (%v)", w.Name, errors.Unwrap(err))
+	p.warn("workload %s runs on a disk, where write-back is measured more than the model, because there is no room on tmpfs (%s)",
+		w.Name, strings.TrimPrefix(err.Error(), ErrUsage.Error()+": "))
 	return p.disk(need)
 }
 

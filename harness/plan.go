@@ -139,6 +139,11 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	if len(names) == 0 {
 		return usagef("workload %s: no strategies; name some with --strategies", w.Name)
 	}
+	for _, name := range names {
+		if err := checkStrategy("--strategies", name); err != nil {
+			return err
+		}
+	}
 	baseline := o.Baseline
 	if baseline == "" {
 		baseline = names[0]

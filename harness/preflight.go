@@ -2,7 +2,9 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -39,8 +41,10 @@ func (s *sweep) catchBusted(ctx context.Context) error {
 			dir = filepath.Join(filepath.Dir(dir), fmt.Sprintf("busted-%d", i))
 		}
 		began := time.Now()
-		outcome, err := s.process(ctx, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed + uint64(i), Dir: dir})
-		if err != nil {
+		// Not process: a run that crashed has caught nothing.
+		outcome, err := runProcess(ctx, s.plan.Options.Child,
+			Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed + uint64(i), Dir: dir}, time.Minute)
+		if err := s.preflightFailed(ctx, err, dir); err != nil {
 			return err
 		}
 		if text := outcome.Run.Verification.Error; text != "" {
@@ -52,6 +56,20 @@ func (s *sweep) catchBusted(ctx context.Context) error {
 	return ErrNotCaught
 }
 
+// preflightFailed removes the data of a preflight run, and turns its error into the sweep's.
+func (s *sweep) preflightFailed(ctx context.Context, err error, dir string) error {
+	if dir != "" {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	if err != nil {
+		return fmt.Errorf("harness: preflight: %w", err)
+	}
+	return nil
+}
+
 // measureHarness runs the strategy that does nothing.
 func (s *sweep) measureHarness(ctx context.Context) error {
 	load := workload.DefaultMix()
@@ -60,8 +78,8 @@ func (s *sweep) measureHarness(ctx context.Context) error {
 	load.Ramp, load.Duration = 20*time.Millisecond, 100*time.Millisecond
 	cell := s.plan.Cells[0].Cell
 	cell.Strategy, cell.Arm = "null", ""
-	outcome, err := s.process(ctx, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed})
-	if err != nil {
+	outcome, err := runProcess(ctx, s.plan.Options.Child, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed}, time.Minute)
+	if err := s.preflightFailed(ctx, err, ""); err != nil {
 		return err
 	}
 	if text := outcome.Run.Verification.Error; text != "" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -44,11 +45,24 @@ func Execute(stdin io.Reader, stdout io.Writer) error {
 		}
 		return json.NewEncoder(stdout).Encode(r.outcome)
 	case <-orphaned:
-		if spec.Dir != "" {
-			return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), os.RemoveAll(spec.Dir))
-		}
-		return errors.New("harness: the sweep that this run is part of has ended")
+		return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
 	}
+}
+
+// removeOrphan removes the data of a run that still goes on, and so may put a file where one has just
+// been removed, and then the sweep's directory if nothing else is in it.
+func removeOrphan(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	var err error
+	for range 100 {
+		if err = os.RemoveAll(dir); err == nil {
+			_ = os.Remove(filepath.Dir(dir))
+			break
+		}
+	}
+	return err
 }
 
 // runProcess executes a run in a process of its own, and gives up after limit. An error means that
@@ -62,8 +76,10 @@ func runProcess(ctx context.Context, command []string, spec Spec, limit time.Dur
 	}
 	child := exec.CommandContext(ctx, command[0], command[1:]...)
 	child.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS))
-	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills it.
+	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills all of it.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGKILL) }
+	child.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	child.Stdout, child.Stderr = &stdout, &stderr
 	stdin, err := child.StdinPipe()

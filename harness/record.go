@@ -12,6 +12,7 @@ type recorder struct {
 	lateness *results.Histogram // of the start, where the worker was free before its time
 
 	operations, records, bytes int64
+	empty                      int64 // reads that found nothing: no operations, but calls that were due
 }
 
 func newRecorder(openLoop bool) recorder {
@@ -43,6 +44,7 @@ func (r *recorder) merge(from *recorder) {
 	r.operations += from.operations
 	r.records += from.records
 	r.bytes += from.bytes
+	r.empty += from.empty
 	for _, pair := range [][2]*results.Histogram{
 		{r.latency, from.latency}, {r.service, from.service}, {r.lateness, from.lateness},
 	} {

@@ -64,8 +64,8 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 		run.Metrics[results.MetricAllocs] = float64(m.allocs) * per
 		run.Metrics[results.MetricAllocBytes] = float64(m.bytes) * per
 	}
-	run.Overloaded = short(float64(produce.records), load.ProduceRate, window) ||
-		short(float64(consume.operations), load.ConsumeRate, window)
+	run.Overloaded = short(produce.operations, load.ProduceRate/float64(load.BatchRecords), window) ||
+		short(consume.operations+consume.empty, load.ConsumeRate, window)
 
 	o.Histograms = map[string]*results.Histogram{}
 	keep := func(kind string, h, lateness *results.Histogram) {
@@ -139,9 +139,8 @@ func latencies(metrics map[string]float64, kind string, h, lateness *results.His
 
 // short reports whether an open loop has done less than its rate, by more than chance and by more than
 // an operation or two at the ends of the window.
-func short(done, rate, window float64) bool {
-	due := rate * window
-	return rate > 0 && done < overload*due-2
+func short(done int64, rate, window float64) bool {
+	return rate > 0 && float64(done) < overload*rate*window-2
 }
 
 // jain is Jain's fairness index (Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", 1984):

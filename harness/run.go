@@ -50,7 +50,6 @@ type run struct {
 
 	early   atomic.Bool
 	failure atomic.Pointer[violation]
-	failed  chan struct{} // closed with the first failure
 	once    sync.Once
 }
 
@@ -73,11 +72,14 @@ func (r *run) inWindow(at int64) bool { return at >= r.open && at < r.closing.Lo
 func (r *run) closeEarly(now int64) {
 	for {
 		at := r.closing.Load()
-		if at <= now+int64(time.Millisecond) || r.closing.CompareAndSwap(at, now+int64(time.Millisecond)) {
-			break
+		if at <= now+int64(time.Millisecond) {
+			return
+		}
+		if r.closing.CompareAndSwap(at, now+int64(time.Millisecond)) {
+			r.early.Store(true)
+			return
 		}
 	}
-	r.early.Store(true)
 }
 
 // fail records the first wrong answer and stops the run.
@@ -89,7 +91,6 @@ func (r *run) fail(err error) {
 	r.once.Do(func() {
 		r.failure.Store(v)
 		r.closing.Store(-afterWindow)
-		close(r.failed)
 	})
 }
 
@@ -133,7 +134,6 @@ func newRun(spec Spec) (*run, error) {
 		told:     load.Acks != workload.AcksNone,
 		clock:    newClock(),
 		payload:  workload.NewPayload(spec.Seed, load.RecordSize, load.Payload),
-		failed:   make(chan struct{}),
 	}
 	if !r.told {
 		r.acks = strategies.AcksNone
@@ -177,9 +177,10 @@ func (r *run) prefill() error {
 	for _, p := range r.partitions {
 		w := &worker{run: r}
 		c := r.client(p)
-		for bytes := int64(0); bytes < share; {
+		batch := int64(workload.BatchBytes(load))
+		for bytes := int64(0); bytes+batch <= share; {
 			b := w.build(c, workload.NoTime)
-			base, err := c.handle.Append(ctx, b, r.acks)
+			base, err := c.handle.Append(ctx, b, strategies.AcksLeader)
 			if err != nil {
 				return violationf("prefill: %v", err)
 			}
@@ -282,9 +283,9 @@ func (r *run) load(workers []*worker, bodies []func() error) measured {
 	r.ctx = ctx
 	for _, w := range workers {
 		for _, c := range w.clients {
-			c.position = c.handle.Offsets().HighWatermark
-			if r.spec.Workload.Pattern == workload.CatchUp {
-				c.position = 0
+			if r.spec.Workload.Pattern == workload.Tail {
+				c.position = c.partition.prefilled
+				c.checker.sequences[0] = c.partition.prefilled
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type worker struct {
 	next    int   // client of the next append
 	written int64 // bytes, of the worker's share
 	share   int64
+	batch   int64 // upper bound of the bytes of one append
 
 	produce, consume recorder
 	endToEnd         *results.Histogram
@@ -52,6 +53,7 @@ const timeCheckEvery = 61
 
 func (w *worker) prepare() {
 	load := &w.run.spec.Workload
+	w.batch = int64(workload.BatchBytes(load))
 	w.buf = make([]byte, load.FetchBytes)
 	w.produce = newRecorder(load.ProduceRate > 0)
 	w.consume = newRecorder(load.ConsumeRate > 0)
@@ -82,12 +84,15 @@ func (w *worker) due(pace *workload.Schedule, i, end int64) (intended int64, fre
 	return intended, free, false
 }
 
+// spent reports whether the worker's share of bytes has no room for another append.
+func (w *worker) spent() bool { return w.written+w.batch > w.share }
+
 // producer appends until the run stops.
 func (w *worker) producer(pace *workload.Schedule) error {
 	end := w.run.clock.now()
 	for i := int64(0); ; i++ {
 		intended, free, stop := w.due(pace, i, end)
-		if stop || w.written >= w.share {
+		if stop || w.spent() {
 			return nil
 		}
 		var err error
@@ -202,7 +207,7 @@ func (w *worker) reader(pace *workload.Schedule) error {
 // mixed draws each operation until the run stops.
 func (w *worker) mixed() error {
 	end := w.run.clock.now()
-	for end < w.run.stopAt() && w.written < w.share {
+	for end < w.run.stopAt() && !w.spent() {
 		if w.draw.Produce(w.run.spec.Workload.ProducePercent) {
 			var err error
 			if end, err = w.append(end, false); err != nil {
@@ -253,10 +258,13 @@ func (w *worker) read(c *client, offset, intended int64, free, sequential bool) 
 	if err != nil {
 		return 0, w.callFailed("read", err)
 	}
+	w.inWindow = w.run.inWindow(end)
 	if len(p) == 0 && !w.run.strategy.StoresNothing {
+		if w.inWindow {
+			w.consume.empty++
+		}
 		return 0, nil
 	}
-	w.inWindow = w.run.inWindow(end)
 	records := c.checker.records
 	if err := w.check(c, p, offset, sequential); err != nil {
 		return 0, err

@@ -31,14 +31,8 @@ type atomicsLog struct {
 	spins     int // brief busy waiting; none on a single processor
 
 	segments atomic.Pointer[atomicsSegments] // replaced on a roll
-	failure  atomic.Pointer[error]           // set once, under the baton, after which nothing is committed
+	failure  atomic.Pointer[error]           // set once, under the active segment's baton; nothing is committed after
 	failed   chan struct{}                   // closed then
-
-	_     [64]byte
-	baton atomic.Bool // its holder alone moves the committed word and empties ring slots
-	_     [63]byte
-	// owners is the baton holder's scratch: whose batches it is committing.
-	owners [256]*atomicsHandle
 
 	// ring holds finished batches until they are committed, each in the slot of its start position in
 	// units of ringUnit. A batch is larger than a unit, so starts closer than the ring is long have
@@ -65,17 +59,23 @@ type atomicsSegments struct {
 
 // atomicsSegment is one segment while it is the active one.
 type atomicsSegment struct {
-	files        *segment.Files
-	_            [64]byte
-	tail         atomic.Uint64 // extent: reserved
-	_            [56]byte
-	committed    atomic.Uint64 // extent: committed
-	_            [56]byte
-	maxTimestamp int64         // of what is committed; the baton holder's
-	rolled       chan struct{} // closed when the next segment is there, or never will be
+	files     *segment.Files
+	_         [64]byte
+	tail      atomic.Uint64 // extent: reserved
+	_         [56]byte
+	committed atomic.Uint64 // extent: committed
+	_         [56]byte
+
+	// baton: its holder alone moves the committed word and empties ring slots. Each segment has its
+	// own: with one for all, a late holder that looks at the last segment would keep a writer of this
+	// one from committing, and then not look here.
+	baton        atomic.Bool
+	maxTimestamp int64               // of what is committed; the baton holder's
+	owners       [256]*atomicsHandle // scratch of the baton's holder: whose batches it is committing
 
 	// roller is the handle that waits for the last commit of the sealed segment.
 	roller atomic.Pointer[atomicsHandle]
+	rolled chan struct{} // closed when the next segment is there, or never will be
 }
 
 // atomicsHandle: whoever moves parked from true to false owes wake a token, its owner excepted.
@@ -168,7 +168,7 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 		err = s.files.WriteAt(b, start) // the range is ours: a passing error need not leave a hole
 	}
 	if err != nil {
-		return 0, l.poison(err)
+		return 0, l.poison(s, err)
 	}
 	s.files.SetIndex(base, start, end)
 	if ahead := start - ringWindow + ringUnit; ahead > 0 {
@@ -218,7 +218,7 @@ func (h *atomicsHandle) begin(s *atomicsSegment, tail extent) error {
 		next, err = segment.Create(l.config, s.files.Base()+tail.records())
 	}
 	if err != nil {
-		return l.poison(err)
+		return l.poison(s, err)
 	}
 	last := l.segments.Load()
 	sealed := segment.View{Files: s.files, Size: tail.bytes(), End: next.Files().Base(), MaxTimestamp: s.maxTimestamp}

@@ -37,9 +37,9 @@ func (l *atomicsLog) ready(s *atomicsSegment) bool {
 // are slow because they sync, a holder whose own batch (which ends at end) is committed hands over to
 // the next parked writer instead.
 func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
-	for l.ready(s) && l.failure.Load() == nil && l.baton.CompareAndSwap(false, true) {
+	for l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {
 		next := l.commit(s)
-		l.baton.Store(false)
+		s.baton.Store(false)
 		own := extent(s.committed.Load()).bytes() >= end
 		if own && l.config.Sync == segment.SyncBatch && next != nil && next.unpark() {
 			return
@@ -55,7 +55,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	}
 	at, tail := extent(s.committed.Load()), extent(s.tail.Load())
 	n := 0
-	for ; n < len(l.owners) && at.bytes() < tail.bytes(); n++ {
+	for ; n < len(s.owners) && at.bytes() < tail.bytes(); n++ {
 		slot := &l.ring[at.bytes()/ringUnit%ringSlots]
 		size := extent(slot.size.Load())
 		if size == 0 {
@@ -63,7 +63,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 		}
 		s.maxTimestamp = max(s.maxTimestamp, slot.maxTimestamp)
 		s.files.SetTime(s.maxTimestamp, s.files.Base()+at.records(), at.bytes(), at.bytes()+size.bytes())
-		l.owners[n] = slot.owner
+		s.owners[n] = slot.owner
 		slot.size.Store(0)
 		at += size
 	}
@@ -78,7 +78,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	}
 	s.committed.Store(uint64(at))
 	l.waiters.published(s.files.Base() + at.records())
-	for _, h := range l.owners[:n] {
+	for _, h := range s.owners[:n] {
 		h.unpark()
 	}
 	if r := s.roller.Load(); r != nil {
@@ -120,7 +120,7 @@ func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) 
 	l := h.log
 	h.parked.Store(true)
 	// Who commits looks at parked after it has moved the committed word or let go of the baton.
-	if extent(s.committed.Load()).bytes() >= end || l.ready(s) && !l.baton.Load() {
+	if extent(s.committed.Load()).bytes() >= end || l.ready(s) && !s.baton.Load() {
 		h.unparkSelf()
 		return nil
 	}
@@ -154,14 +154,15 @@ func (h *atomicsHandle) unparkSelf() {
 	}
 }
 
-// poison makes a failed write known: nothing is committed any more. It takes the baton, so that a
-// commit under way is over and no later one begins.
-func (l *atomicsLog) poison(cause error) error {
-	for !l.baton.CompareAndSwap(false, true) {
+// poison makes a failed write or roll known: nothing is committed any more. It takes the baton of s,
+// which is the active segment since the caller keeps it from being complete or from having a successor;
+// so a commit under way is over, and no later one begins.
+func (l *atomicsLog) poison(s *atomicsSegment, cause error) error {
+	for !s.baton.CompareAndSwap(false, true) {
 		runtime.Gosched()
 	}
 	l.fail(cause)
-	l.baton.Store(false)
+	s.baton.Store(false)
 	return *l.failure.Load()
 }
 

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -287,4 +288,20 @@ func inBackground(f func()) <-chan struct{} {
 		f()
 	}()
 	return done
+}
+
+// waiting and appending count the goroutines that are blocked in Handle.Wait and Handle.Append.
+func waiting() int   { return blockedIn("Handle).Wait(") }
+func appending() int { return blockedIn("Handle).Append(") }
+
+func blockedIn(function string) int {
+	stacks := make([]byte, 4<<20)
+	n := 0
+	for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		state, _, _ := strings.Cut(g, "\n")
+		if !strings.Contains(state, "[run") && strings.Contains(g, function) {
+			n++
+		}
+	}
+	return n
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,19 +12,6 @@ import (
 
 	"tailrace/strategies"
 )
-
-// waiting counts the goroutines that are blocked in Handle.Wait.
-func waiting() int {
-	stacks := make([]byte, 4<<20)
-	n := 0
-	for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		state, _, _ := strings.Cut(g, "\n")
-		if strings.Contains(state, "[select") && strings.Contains(g, "Handle).Wait(") {
-			n++
-		}
-	}
-	return n
-}
 
 func appendOne(t *testing.T, h strategies.Handle, acks strategies.Acks) {
 	t.Helper()

@@ -1,0 +1,555 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tailrace/segment"
+	"tailrace/strategies"
+	"tailrace/workload"
+)
+
+const testRecordSize = 64
+
+// recorded is a log that mutex wrote, and what its producers know of it.
+type recorded struct {
+	storage segment.Storage
+	payload *workload.Payload
+	ledgers []ledger
+	batches []segment.Batch // in the order of the log
+	files   []string        // the file of each batch
+	at      []int64         // and its position
+}
+
+// appended is one batch of a log to be written: who writes, how many records.
+type appended struct {
+	producer uint32
+	records  int
+}
+
+// interleaved is three producers taking irregular turns, over several segments.
+func interleaved() []appended {
+	var plan []appended
+	for i := range 40 {
+		plan = append(plan, appended{producer: uint32(i * i % 7 % 3), records: 1 + i%3})
+	}
+	return plan
+}
+
+// record writes a log with the strategy mutex.
+func record(t *testing.T, storage segment.Storage, plan []appended) *recorded {
+	t.Helper()
+	l := &recorded{
+		storage: storage,
+		payload: workload.NewPayload(1, testRecordSize, nil),
+		ledgers: make([]ledger, 3),
+	}
+	mutex, err := strategies.Find("mutex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := mutex.Open(strategies.Options{Storage: storage, SegmentSize: 2 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle := log.NewHandle()
+	for _, a := range plan {
+		b := l.build(a.producer, l.ledgers[a.producer].records, a.records)
+		base, err := handle.Append(context.Background(), b, strategies.AcksLeader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.ledgers[a.producer].add(base, int64(a.records), true)
+	}
+	if err := handle.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.load(t)
+	return l
+}
+
+// build encodes a batch of a producer.
+func (l *recorded) build(producer uint32, sequence int64, records int) segment.Batch {
+	var builder segment.Builder
+	builder.Reset()
+	for i := range records {
+		l.payload.Fill(builder.Value(1000, testRecordSize), producer, uint64(sequence+int64(i)), workload.NoTime)
+	}
+	return builder.Finish()
+}
+
+func (l *recorded) load(t *testing.T) {
+	t.Helper()
+	err := segment.Scan(l.storage, func(file string, b segment.Batch, position int64) error {
+		l.batches = append(l.batches, slices.Clone(b))
+		l.files = append(l.files, file)
+		l.at = append(l.at, position)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write overwrites the log file of batch i from the batch's position on.
+func (l *recorded) write(t *testing.T, i int, p []byte) {
+	t.Helper()
+	file, err := l.storage.OpenLog(l.files[i], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Pwrite(p, l.at[i]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite replaces all of the log by batches in one file.
+func (l *recorded) rewrite(t *testing.T, batches []segment.Batch) {
+	t.Helper()
+	l.storage = segment.NewHeap()
+	file, err := l.storage.OpenLog(segment.Name(0), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.PwriteBatches(batches, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *recorded) walk() (walked, error) {
+	return walk(l.storage, l.payload, l.ledgers, true, false)
+}
+
+// restamped gives batches the offsets that a log would give them.
+func restamped(batches []segment.Batch) []segment.Batch {
+	next := int64(0)
+	for _, b := range batches {
+		b.SetBaseOffset(next)
+		next = b.NextOffset()
+	}
+	return batches
+}
+
+// onStorages runs a test on both kinds of storage.
+func onStorages(t *testing.T, test func(t *testing.T, storage segment.Storage)) {
+	t.Run("heap", func(t *testing.T) { test(t, segment.NewHeap()) })
+	t.Run("dir", func(t *testing.T) {
+		storage, err := segment.OpenDir(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, storage)
+	})
+}
+
+func wantViolation(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no violation; want one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the violation is %q; want it to say %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the violation has several lines: %q", err)
+	}
+}
+
+func TestWalkSoundLog(t *testing.T) {
+	onStorages(t, func(t *testing.T, storage segment.Storage) {
+		l := record(t, storage, interleaved())
+		if l.files[0] == l.files[len(l.files)-1] {
+			t.Fatal("the log has one segment; the test wants a roll in it")
+		}
+		seen, err := l.walk()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want walked
+		for _, a := range interleaved() {
+			want.batches++
+			want.records += int64(a.records)
+		}
+		if seen != want {
+			t.Errorf("walked %+v, want %+v", seen, want)
+		}
+	})
+}
+
+func TestWalkFindsDamage(t *testing.T) {
+	const victim = 17
+	faults := []struct {
+		name   string
+		damage func(t *testing.T, l *recorded)
+		says   func(l *recorded) []string
+	}{
+		{"a flipped byte of a value", func(t *testing.T, l *recorded) {
+			b := slices.Clone(l.batches[victim])
+			b[len(b)-2] ^= 1
+			l.write(t, victim, b)
+		}, func(l *recorded) []string { return []string{l.files[victim], fmt.Sprint(l.at[victim]), "checksum"} }},
+		{"a flipped byte of the base offset", func(t *testing.T, l *recorded) {
+			b := slices.Clone(l.batches[victim])
+			b[7] ^= 1 // outside the checksum
+			l.write(t, victim, b)
+		}, func(l *recorded) []string {
+			return []string{l.files[victim], fmt.Sprintf("at byte %d", l.at[victim]),
+				fmt.Sprintf("where %d was due", l.batches[victim].BaseOffset())}
+		}},
+		{"a batch of zeros", func(t *testing.T, l *recorded) {
+			l.write(t, victim, make([]byte, len(l.batches[victim])))
+		}, func(l *recorded) []string { return []string{l.files[victim], fmt.Sprint(l.at[victim])} }},
+		{"half a batch at the end", func(t *testing.T, l *recorded) {
+			last := len(l.batches) - 1
+			l.at[last] += int64(len(l.batches[last]))
+			l.write(t, last, l.batches[last][:30])
+		}, func(l *recorded) []string { return []string{l.files[len(l.files)-1]} }},
+		{"zeros at the end", func(t *testing.T, l *recorded) {
+			last := len(l.batches) - 1
+			l.at[last] += int64(len(l.batches[last]))
+			l.write(t, last, make([]byte, 100))
+		}, func(l *recorded) []string { return []string{l.files[len(l.files)-1]} }},
+	}
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			onStorages(t, func(t *testing.T, storage segment.Storage) {
+				l := record(t, storage, interleaved())
+				says := f.says(l)
+				f.damage(t, l)
+				_, err := l.walk()
+				wantViolation(t, err, says...)
+			})
+		})
+	}
+}
+
+func TestWalkFindsWrongHistories(t *testing.T) {
+	// Two batches of producer 1, next to each other among those of one producer.
+	second := func(l *recorded) (i, j int) {
+		i = slices.IndexFunc(l.batches, func(b segment.Batch) bool { return l.producerOf(b) == 1 })
+		j = i + 1 + slices.IndexFunc(l.batches[i+1:], func(b segment.Batch) bool { return l.producerOf(b) == 1 })
+		return i, j
+	}
+	faults := []struct {
+		name   string
+		change func(l *recorded) []segment.Batch
+		says   []string
+	}{
+		{"a batch is missing, and leaves a gap", func(l *recorded) []segment.Batch {
+			return slices.Delete(l.batches, 5, 6)
+		}, []string{segment.Name(0), "where", "was due"}},
+		{"a batch is missing, and others took its offsets", func(l *recorded) []segment.Batch {
+			i, _ := second(l)
+			return restamped(slices.Delete(l.batches, i, i+1))
+		}, []string{"record at offset", "of producer 1 where 0 was due"}},
+		{"a batch is there twice", func(l *recorded) []segment.Batch {
+			return restamped(slices.Insert(l.batches, 9, slices.Clone(l.batches[8])))
+		}, []string{"record at offset", "was due"}},
+		{"a batch is there twice at the same offset", func(l *recorded) []segment.Batch {
+			return slices.Insert(l.batches, 9, slices.Clone(l.batches[8]))
+		}, []string{segment.Name(0), "was due"}},
+		{"two batches of a producer are swapped", func(l *recorded) []segment.Batch {
+			i, j := second(l)
+			l.batches[i], l.batches[j] = l.batches[j], l.batches[i]
+			return restamped(l.batches)
+		}, []string{"record at offset", "of producer 1 where 0 was due"}},
+		{"batches of two producers are swapped", func(l *recorded) []segment.Batch {
+			i := slices.IndexFunc(l.batches[1:], func(b segment.Batch) bool {
+				return l.producerOf(b) != l.producerOf(l.batches[0]) && b.RecordCount() != l.batches[0].RecordCount()
+			}) + 1
+			for k := i; k > 0; k-- { // to the front, past those of others
+				l.batches[k], l.batches[k-1] = l.batches[k-1], l.batches[k]
+			}
+			return restamped(l.batches)
+		}, []string{"producer", "not at the offsets that it was told"}},
+		{"the last batch is lost", func(l *recorded) []segment.Batch {
+			return l.batches[:len(l.batches)-1]
+		}, []string{"producer", "acknowledged", "in the log"}},
+		{"everything is lost", func(l *recorded) []segment.Batch {
+			return nil
+		}, []string{"producer 0", "acknowledged, 0 in the log"}},
+		{"somebody unknown wrote a batch", func(l *recorded) []segment.Batch {
+			return restamped(append(l.batches, slices.Clone(l.build(3, 0, 1))))
+		}, []string{"record at offset", "producer 3, which does not exist"}},
+		{"two producers share a batch", func(l *recorded) []segment.Batch {
+			var builder segment.Builder
+			builder.Reset()
+			for producer := range uint32(2) {
+				l.payload.Fill(builder.Value(1000, testRecordSize), producer, uint64(l.ledgers[producer].records), 0)
+			}
+			return restamped(append(l.batches, builder.Finish()))
+		}, []string{"record at offset", "in another's batch"}},
+		{"a batch that nobody was told of", func(l *recorded) []segment.Batch {
+			return restamped(append(l.batches, slices.Clone(l.build(2, l.ledgers[2].records, 1))))
+		}, []string{"producer 2", "acknowledged"}},
+		{"a record of other bytes under a right checksum", func(l *recorded) []segment.Batch {
+			other := &recorded{payload: workload.NewPayload(2, testRecordSize, nil)}
+			l.batches[6] = other.build(l.producerOf(l.batches[6]), 0, int(l.batches[6].RecordCount()))
+			return restamped(l.batches)
+		}, []string{"record at offset", "filler"}},
+	}
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			l := record(t, segment.NewHeap(), interleaved())
+			l.rewrite(t, slices.Clone(l.batches))
+			if _, err := l.walk(); err != nil {
+				t.Fatalf("before the fault: %v", err)
+			}
+			l.rewrite(t, f.change(l))
+			_, err := l.walk()
+			wantViolation(t, err, f.says...)
+		})
+	}
+}
+
+// producerOf is who wrote a batch.
+func (l *recorded) producerOf(b segment.Batch) uint32 {
+	r := b.Records()
+	r.Next()
+	producer, _, _, err := l.payload.Check(r.Record.Value)
+	if err != nil {
+		panic(err) // of the test's own batches
+	}
+	return producer
+}
+
+func TestWalkFindsWrongAnswersToProducers(t *testing.T) {
+	plan := interleaved()
+	refill := func(l *recorded, told func(i int, base int64) int64) {
+		l.ledgers = make([]ledger, len(l.ledgers))
+		for i, b := range l.batches {
+			l.ledgers[plan[i].producer].add(told(i, b.BaseOffset()), int64(plan[i].records), true)
+		}
+	}
+	l := record(t, segment.NewHeap(), plan)
+	refill(l, func(_ int, base int64) int64 { return base })
+	if _, err := l.walk(); err != nil {
+		t.Fatalf("right answers: %v", err)
+	}
+	for i := range l.batches {
+		for _, by := range []int64{-1, 1, 1 << 40} {
+			refill(l, func(j int, base int64) int64 {
+				if j == i {
+					return base + by
+				}
+				return base
+			})
+			_, err := l.walk()
+			wantViolation(t, err, fmt.Sprintf("producer %d:", plan[i].producer), "offsets that it was told")
+		}
+	}
+}
+
+func TestWalkFindsDroppedAck(t *testing.T) {
+	for producer := range 3 {
+		for _, told := range []bool{false, true} {
+			l := record(t, segment.NewHeap(), interleaved())
+			l.ledgers[producer].records++
+			_, err := walk(l.storage, l.payload, l.ledgers, told, false)
+			wantViolation(t, err, fmt.Sprintf("producer %d: %d records acknowledged, %d in the log",
+				producer, l.ledgers[producer].records, l.ledgers[producer].records-1))
+		}
+	}
+}
+
+// private logs of several producers in one storage leave gaps between them, and none inside.
+func TestWalkPrivateLogs(t *testing.T) {
+	l := record(t, segment.NewHeap(), nil)
+	l.storage = segment.NewHeap()
+	var all []segment.Batch
+	for producer := range uint32(3) {
+		base := int64(producer) << 40
+		var batches []segment.Batch
+		for i := range int64(4) {
+			b := slices.Clone(l.build(producer, i, 1))
+			b.SetBaseOffset(base + i)
+			l.ledgers[producer].add(base+i, 1, true)
+			batches = append(batches, b)
+		}
+		file, err := l.storage.OpenLog(segment.Name(base), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := file.PwriteBatches(batches, 0); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, batches...)
+	}
+	if _, err := walk(l.storage, l.payload, l.ledgers, true, true); err != nil {
+		t.Errorf("sound private logs: %v", err)
+	}
+	_, err := walk(l.storage, l.payload, l.ledgers, true, false)
+	wantViolation(t, err, segment.Name(1<<40), "was due")
+
+	all[6].SetBaseOffset(all[6].BaseOffset() + 1)
+	file, err := l.storage.OpenLog(segment.Name(1<<40), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.PwriteBatches(all[4:8], 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err = walk(l.storage, l.payload, l.ledgers, true, true)
+	wantViolation(t, err, segment.Name(1<<40), "was due")
+}
+
+// answerOf joins the batches i to j of a log as a read returns them.
+func (l *recorded) answerOf(i, j int) []byte {
+	return slices.Concat(asBytes(l.batches[i:j])...)
+}
+
+func asBytes(batches []segment.Batch) (all [][]byte) {
+	for _, b := range batches {
+		all = append(all, b)
+	}
+	return all
+}
+
+func TestAnswerAccepts(t *testing.T) {
+	l := record(t, segment.NewHeap(), interleaved())
+	c := newChecker(l.payload, len(l.ledgers))
+	next, visits := int64(0), 0
+	for i := 0; i < len(l.batches); i += 3 {
+		end := min(i+3, len(l.batches))
+		var err error
+		if next, err = c.answer(l.answerOf(i, end), next, true, func(time int64) {
+			visits++
+			if time != workload.NoTime {
+				t.Errorf("visited time %d, want NoTime", time)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if want := l.batches[end-1].NextOffset(); next != want {
+			t.Fatalf("next offset %d, want %d", next, want)
+		}
+	}
+	if int64(visits) != next || c.records != next {
+		t.Errorf("%d visits and %d records for %d offsets", visits, c.records, next)
+	}
+	for i, b := range l.batches { // at random, also from the middle of a batch
+		for offset := b.BaseOffset(); offset < b.NextOffset(); offset++ {
+			if _, err := c.answer(l.answerOf(i, len(l.batches)), offset, false, nil); err != nil {
+				t.Fatalf("read at %d: %v", offset, err)
+			}
+		}
+	}
+	c.restart()
+	if _, err := c.answer(l.answerOf(0, 10), 0, true, nil); err != nil {
+		t.Errorf("a second reading from the start: %v", err)
+	}
+}
+
+func TestAnswerRefuses(t *testing.T) {
+	const first = 10 // batch that the answer begins with
+	l := record(t, segment.NewHeap(), interleaved())
+	offset := l.batches[first].BaseOffset()
+	zeroed := func(p []byte, from, to int) []byte { clear(p[from:to]); return p }
+	at := func(i int) int { return len(l.answerOf(first, first+i)) }
+	readAt := fmt.Sprintf("read at offset %d:", offset)
+	faults := []struct {
+		name       string
+		answer     []byte
+		sequential bool
+		says       []string
+	}{
+		{"cut in the middle of a batch", l.answerOf(first, first+2)[:at(2)-5], false, []string{readAt, "cut off"}},
+		{"cut in a header", l.answerOf(first, first+2)[:at(1)+20], false, []string{readAt, "header"}},
+		{"stale bytes behind a short read", zeroed(l.answerOf(first, first+2), at(1), at(2)), false, []string{readAt}},
+		{"zeros", make([]byte, 200), false, []string{readAt}},
+		{"zeros in a record", zeroed(l.answerOf(first, first+2), at(2)-40, at(2)), false,
+			[]string{fmt.Sprintf("record at offset %d", l.batches[first+2].BaseOffset()-1)}},
+		{"an earlier batch", l.answerOf(first-1, first+1), false, []string{readAt, "first batch has offsets"}},
+		{"a later batch", l.answerOf(first+1, first+2), false, []string{readAt, "first batch has offsets"}},
+		{"an earlier batch, in sequence", l.answerOf(first-1, first+1), true, []string{readAt, "the first batch begins at"}},
+		{"a later batch, in sequence", l.answerOf(first+1, first+2), true, []string{readAt, "the first batch begins at"}},
+		{"a gap inside", slices.Concat(l.answerOf(first, first+1), l.answerOf(first+2, first+3)), false,
+			[]string{readAt, "follows one that ends at"}},
+		{"a batch twice", slices.Concat(l.answerOf(first, first+1), l.answerOf(first, first+1)), false,
+			[]string{readAt, "follows one that ends at"}},
+		{"fewer records than offsets", fewerRecords(l.answerOf(first, first+1)), false, []string{"batch at offset"}},
+	}
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			c := newChecker(l.payload, len(l.ledgers))
+			_, err := c.answer(f.answer, offset, f.sequential, nil)
+			wantViolation(t, err, f.says...)
+		})
+	}
+}
+
+// fewerRecords takes a record off a batch's count.
+func fewerRecords(p []byte) []byte {
+	p[60]-- // low byte of the record count
+	return p
+}
+
+func TestAnswerRefusesWrongSequences(t *testing.T) {
+	l := record(t, segment.NewHeap(), nil)
+	batch := func(offset int64, producer uint32, sequence int64) []byte {
+		b := slices.Clone(l.build(producer, sequence, 1))
+		b.SetBaseOffset(offset)
+		return b
+	}
+	faults := []struct {
+		name   string
+		second []byte
+		says   string
+	}{
+		{"again", batch(1, 1, 0), "record at offset 1: number 0 of producer 1 where 1 was due"},
+		{"one left out", batch(1, 1, 2), "record at offset 1: number 2 of producer 1 where 1 was due"},
+		{"unknown", batch(1, 3, 0), "record at offset 1: written by producer 3, which does not exist"},
+	}
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			c := newChecker(l.payload, 3)
+			if _, err := c.answer(batch(0, 1, 0), 0, true, nil); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.answer(f.second, 1, true, nil)
+			wantViolation(t, err, f.says)
+		})
+	}
+}
+
+// A changed byte that no record shows is found by the checksum, which is computed now and then.
+func TestAnswerSamplesChecksums(t *testing.T) {
+	l := record(t, segment.NewHeap(), []appended{{0, 1}})
+	bad := slices.Clone(l.batches[0])
+	bad[50] ^= 1 // of the producer id, which nobody reads
+	c := newChecker(l.payload, 3)
+	var err error
+	answers := 0
+	for err == nil && answers < 2*sampleCRC {
+		_, err = c.answer(bad, 0, false, nil)
+		answers++
+	}
+	wantViolation(t, err, "batch at offset 0", "checksum")
+	if answers != sampleCRC || c.checksums != 1 {
+		t.Errorf("found at answer %d after %d checksums, want answer %d and one", answers, c.checksums, sampleCRC)
+	}
+}
+
+func TestAnswerAllocatesNothing(t *testing.T) {
+	l := record(t, segment.NewHeap(), interleaved())
+	p := l.answerOf(0, len(l.batches))
+	c := newChecker(l.payload, len(l.ledgers))
+	visit := func(int64) {}
+	if n := testing.AllocsPerRun(100, func() {
+		c.restart()
+		if _, err := c.answer(p, 0, true, visit); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations for an answer, want none", n)
+	}
+}
