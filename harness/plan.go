@@ -43,6 +43,7 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		}
 	}
 	p.Meta.Warnings = append(judge(p.Meta.Environment), placer.warnings...)
+	p.Meta.Cells = len(p.Cells)
 	for _, c := range p.Cells {
 		p.Estimate += time.Duration(o.Blocks) * c.estimate()
 		if c.Place.Kind != StorageHeap {

@@ -6,9 +6,6 @@ import (
 	"tailrace/results"
 )
 
-// minBeyond is how many samples must lie beyond a quantile for it to be reported.
-const minBeyond = 10
-
 // overload is the share of its rate below which an open loop has not kept up, so that its latencies
 // grow with the length of the window and mean nothing.
 const overload = 0.98
@@ -78,7 +75,8 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 			run.OverRange[kind] = over
 			run.Warnings = append(run.Warnings, fmt.Sprintf("%d %s latencies above 60 s", over, kind))
 		}
-		if !run.Overloaded && kind != results.KindLateness {
+		// How late the generator was is told above all when it did not keep up.
+		if !run.Overloaded || kind == results.KindLateness {
 			latencies(run.Metrics, kind, h, lateness)
 		}
 	}
@@ -115,19 +113,15 @@ func (r *run) rates(metrics map[string]float64, produce, consume *recorder, wind
 // quantiles are those of results.Quantiles that are quantiles.
 var quantiles = map[string]float64{"p50": 0.50, "p90": 0.90, "p99": 0.99, "p999": 0.999}
 
-// latencies adds the statistics of a histogram that it can carry: at least minBeyond samples beyond a
-// quantile, and the generator's own lateness there below a tenth of it.
+// latencies adds the statistics of a histogram that it can carry.
 func latencies(metrics map[string]float64, kind string, h, lateness *results.Histogram) {
 	for _, name := range results.Quantiles {
 		var ns float64
 		switch q, ok := quantiles[name]; {
-		case ok && float64(h.Count())*(1-q) < minBeyond:
+		case ok && !h.Carries(q, lateness):
 			continue
 		case ok:
 			ns = float64(h.Quantile(q))
-			if lateness != nil && lateness.Count() > 0 && float64(lateness.Quantile(q)) > ns/10 {
-				continue
-			}
 		case name == "max":
 			ns = float64(h.Max())
 		default:

@@ -86,11 +86,11 @@ func (s *scale) apply(a *plot.Axis, labels int) {
 	a.Tick.Marker = plot.ConstantTicks(tidyLabels(ticks))
 }
 
-// tidyLabels drops the zero of "10.0 µs", and the label of a tick that rounds to that of another.
+// tidyLabels drops the zeros of "10.0 µs" and "1.50M", and the label of a tick that rounds to that of another.
 func tidyLabels(ticks []plot.Tick) []plot.Tick {
 	seen := make(map[string]bool)
 	for i := range ticks {
-		label := zeroFraction.ReplaceAllString(ticks[i].Label, "$1")
+		label := lastZeros.ReplaceAllString(ticks[i].Label, "$1$2")
 		if seen[label] {
 			label = ""
 		}
@@ -100,7 +100,8 @@ func tidyLabels(ticks []plot.Tick) []plot.Tick {
 	return ticks
 }
 
-var zeroFraction = regexp.MustCompile(`\.0+(\D|$)`)
+// lastZeros matches the zeros at the end of a fraction, with its point if nothing else is in it.
+var lastZeros = regexp.MustCompile(`(?:(\.\d*[1-9])|\.)0+(\D|$)`)
 
 // linearTicks marks multiples of 1, 2 or 5 times a power of ten, at most labels of them, and fewer where
 // their labels would not tell them apart.

@@ -47,7 +47,7 @@ func TestLinearTicks(t *testing.T) {
 		{0, 1.1e6, "0 | 200k | 400k | 600k | 800k | 1M"},
 		{0, 7, "0 | 2 | 4 | 6"},
 		{1.0001e6, 1.0002e6, "1M"}, // labels that round to one are written once
-		{2.01e6, 2.19e6, "2.1M"},
+		{2.01e6, 2.19e6, "2.05M | 2.1M | 2.15M"},
 	}
 	for _, test := range tests {
 		if got := labels(linearTicks(test.min, test.max, 6, results.FormatRate)); got != test.want {

@@ -247,7 +247,7 @@ func TestManyStrategiesWithLongNames(t *testing.T) {
 		m := &p.series[i]
 		_, histograms := fixtureRun(i, 0, m.label, "", 1+float64(i)/4)
 		var b curveBuilder
-		b.add(histograms[results.KindProduce], l.ticks)
+		b.add(histograms[results.KindProduce], nil, l.ticks)
 		l.curves = append(l.curves, b.curve(m))
 	}
 	for _, draw := range []func() (Chart, error){

@@ -51,8 +51,8 @@ func Charts(s *results.Sweep) ([]Chart, error) {
 	}
 	for _, p := range panels(s) {
 		var err error
-		if results.LowerIsBetter(p.workload.Primary) {
-			err = add(metricChart(&p, p.workload.Primary))
+		if results.LowerIsBetter(p.Workload.Primary) {
+			err = add(metricChart(&p, p.Workload.Primary))
 		}
 		if err = errors.Join(err, add(throughputChart(&p))); err != nil {
 			return nil, err

@@ -3,9 +3,11 @@ package plots
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,23 +35,97 @@ func TestQuantilesWithFewSamplesAreNotDrawn(t *testing.T) {
 	for _, test := range tests {
 		var b curveBuilder
 		for _, n := range test.runs {
-			b.add(filled(n), ticks)
+			b.add(filled(n), nil, ticks)
 		}
-		if got := len(b.curve(&series{}).seconds); got != test.want {
-			t.Errorf("runs of %v samples: %d of the ticks %v drawn, want %d", test.runs, got, ticks, test.want)
+		c := b.curve(&series{})
+		drawn := slices.DeleteFunc(c.seconds, math.IsNaN)
+		if len(drawn) != test.want {
+			t.Errorf("runs of %v samples: %d of the ticks %v drawn, want %d", test.runs, len(drawn), ticks, test.want)
 		}
 	}
 }
 
-func TestOverloadedRunsHaveNoCurve(t *testing.T) {
+func TestQuantilesOfALateLoadAreNotDrawn(t *testing.T) {
 	s := fixture(t, func(_ *results.Meta, run *results.Run) {
-		if run != nil && run.Cell.Strategy == "rwmutex" {
+		if run != nil {
+			run.Cell.ProduceRate = 10000
+		}
+	})
+	p := panels(s)[0]
+	latencies, err := latenciesOf(s, &p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caption := func(l *latency) string {
+		c, err := percentileChart(&p, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Caption
+	}
+	const rule = "the load itself was late by more than 10 % of the latency"
+	for _, l := range latencies {
+		if paced := l.kind == results.KindProduce; strings.Contains(caption(&l), rule) != paced {
+			t.Errorf("%s: caption %q, paced: %v", l.kind, caption(&l), paced)
+		}
+	}
+
+	// A load that is late by 200 ns up to its p75 and by 2 µs beyond, and latencies of 1 µs, from the p25 on of 10 µs, and
+	// from the p90 on of 100 µs.
+	latency, lateness := results.NewHistogram(), results.NewHistogram()
+	for rank := range 1000 {
+		value, late := int64(1000), int64(200)
+		switch {
+		case rank >= 900:
+			value = 100_000
+		case rank >= 250:
+			value = 10_000
+		}
+		if rank >= 750 {
+			late = 2000
+		}
+		latency.Record(value)
+		lateness.Record(late)
+	}
+	l := latencies[0]
+	l.ticks = []float64{0, 10, 30, 50, 70, 80, 85, 95, 98, 99.5}
+	var b curveBuilder
+	b.add(latency, lateness, l.ticks)
+	c := b.curve(&series{label: "mutex", style: StyleOf("mutex")})
+	var drawn []float64
+	for i, seconds := range c.seconds {
+		if !math.IsNaN(seconds) {
+			drawn = append(drawn, l.ticks[i])
+		}
+	}
+	if want := []float64{30, 50, 70, 95, 98}; !slices.Equal(drawn, want) {
+		t.Errorf("ticks %v drawn, want %v", drawn, want)
+	}
+	f := &figure{x: scale{log: true}, y: scale{log: true}}
+	if segments := c.segments(l.ticks, f); len(segments) != 2 || len(segments[0]) != 3 || len(segments[1]) != 2 {
+		t.Errorf("segments %v, want three points and two", segments)
+	}
+	l.curves = []latencyCurve{{label: "mutex", style: StyleOf("mutex"), seconds: []float64{math.NaN()}, merged: latency}}
+	chart := within(t, func() (Chart, error) { return percentileChart(&p, &l) })
+	checkChart(t, chart)
+	if !bytes.Contains(chart.SVG, []byte(tooLate)) {
+		t.Errorf("a chart without a percentile does not say %q", tooLate)
+	}
+}
+
+func TestOverloadedStrategiesHaveNoCurve(t *testing.T) {
+	s := fixture(t, func(_ *results.Meta, run *results.Run) {
+		if run != nil && run.Cell.Strategy == "rwmutex" && run.Block == 1 {
 			run.Overloaded = true
 		}
 	})
-	latencies, err := latenciesOf(s, &panels(s)[0])
+	p := panels(s)[0]
+	latencies, err := latenciesOf(s, &p)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(latencies) == 0 {
+		t.Fatal("nothing is drawn")
 	}
 	for _, l := range latencies {
 		for _, c := range l.curves {
@@ -57,8 +133,12 @@ func TestOverloadedRunsHaveNoCurve(t *testing.T) {
 				t.Errorf("%s: rwmutex is drawn", l.kind)
 			}
 		}
-		if text := strings.Join(l.leftOut, " "); !strings.Contains(text, "rwmutex could not keep the rate in 6 of 6 runs") {
-			t.Errorf("%s: the caption does not say so: %q", l.kind, text)
+		c, err := percentileChart(&p, &l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(c.Caption, "rwmutex: latency unbounded, overloaded in 1 of 6 runs.") {
+			t.Errorf("%s: the caption does not say so: %q", l.kind, c.Caption)
 		}
 	}
 }
@@ -196,5 +276,32 @@ func TestWriteChartsWhereNothingCanBeWritten(t *testing.T) {
 	}
 	if _, err := WriteCharts(inMemory(1, nil), file); err == nil || !strings.HasPrefix(err.Error(), "plots: ") {
 		t.Errorf("error %v, want one of plots", err)
+	}
+}
+
+func TestWideIntervalsAreCut(t *testing.T) {
+	const words = "An interval with an arrow goes on beyond the chart."
+	draw := func(spread float64) Chart {
+		s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
+			if run.Cell.Strategy == "actor" && run.Block == 0 {
+				run.Metrics[results.MetricOps] *= spread
+			}
+		})
+		s.Runs = slices.DeleteFunc(s.Runs, func(r results.Run) bool { return r.Block >= 2 })
+		return within(t, func() (Chart, error) { return effectChart(s) })
+	}
+	narrow, wide := draw(1), draw(1e3)
+	checkChart(t, wide)
+	checkChart(t, draw(1e9)) // the ratio itself is beyond
+	if strings.Contains(narrow.Caption, words) || !strings.Contains(wide.Caption, words) {
+		t.Errorf("captions %q and %q", narrow.Caption, wide.Caption)
+	}
+	if !strings.Contains(wide.Alt, "(<0.01–>100)") {
+		t.Errorf("alt %q", wide.Alt)
+	}
+	for _, beyond := range []string{">0.001×<", ">10000×<", ">1000×<"} {
+		if bytes.Contains(wide.SVG, []byte(beyond)) {
+			t.Errorf("the axis goes on to %s", beyond)
+		}
 	}
 }

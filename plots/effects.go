@@ -3,7 +3,6 @@ package plots
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -16,7 +15,7 @@ import (
 // if style is nil.
 type effectRow struct {
 	label string
-	text  string // at the right of a comparison; within the chart for a heading
+	text  string // at the right
 	style *Style
 	ratio results.Interval
 }
@@ -31,13 +30,15 @@ func effectChart(s *results.Sweep) (Chart, error) {
 
 	rows := effectRows(s)
 	var alt []string
-	drawn := 0
+	drawn, cut := 0, false
 	for _, row := range rows {
 		f.rows = append(f.rows, row.label)
 		if row.style != nil && f.x.cover(row.ratio.Ratio) {
 			drawn++
-			f.x.cover(row.ratio.Low)
-			f.x.cover(row.ratio.High)
+			low, high := row.ends()
+			cut = cut || low > row.ratio.Low || high < row.ratio.High
+			f.x.cover(low)
+			f.x.cover(high)
 			alt = append(alt, row.label+" "+row.text)
 		}
 	}
@@ -54,71 +55,49 @@ func effectChart(s *results.Sweep) (Chart, error) {
 			rows[i].draw(c, &f.x, toX, toY(-float64(i)))
 		}
 	}))
-	return Chart{
-		Name: "effects",
-		Kind: KindEffects,
-		Caption: "Geometric mean of the ratios to the baseline in the same block, with its interval: 95 % over all planned comparisons together, " +
-			"95 % by itself for A/A, which is the baseline under a second label and has to contain 1. The heading says on which side of 1 better is.",
-		Alt: strings.Join(alt, "; ") + ".",
-	}.finish(f)
+	caption := "Geometric mean of the ratios to the baseline in the same block, with its interval: 95 % over all planned comparisons together, " +
+		"95 % by itself for A/A, which is the baseline under a second label and has to contain 1. The heading says on which side of 1 better is."
+	if cut {
+		caption += " An interval with an arrow goes on beyond the chart."
+	}
+	return Chart{Name: "effects", Kind: KindEffects, Caption: caption, Alt: strings.Join(alt, "; ") + "."}.finish(f)
 }
 
 // effectRows lists the rows by workload and point, in the order of the planned comparisons.
 func effectRows(s *results.Sweep) []effectRow {
-	effects, health := s.Effects(), s.Health()
 	var rows []effectRow
 	for _, p := range panels(s) {
-		var group []effectRow
-		metric := p.workload.Primary
-		for _, e := range effects {
-			if e.Point == p.point && p.point.Workload != "" {
-				metric = e.Metric
-				group = append(group, newEffectRow(e.Strategy, e.Interval, verdictWords(e)))
-			}
+		if len(p.series) == 0 || len(p.Effects)+len(p.Health) == 0 {
+			continue
 		}
-		for _, h := range health {
-			if h.Point == p.point {
-				group = append(group, newEffectRow("A/A", h.Interval, healthWords(h)))
-			}
+		metric := p.Workload.Primary
+		if len(p.Effects) > 0 {
+			metric = p.Effects[len(p.Effects)-1].Metric
 		}
-		if len(group) > 0 {
-			heading := effectRow{label: p.workload.Name + ":", text: headingText(&p, metric)}
-			rows = append(rows, slices.Concat([]effectRow{heading}, group)...)
+		rows = append(rows, effectRow{label: p.Workload.Name + ":", text: headingText(&p, metric)})
+		for _, e := range p.Effects {
+			text := e.Text()
+			if e.Verdict == results.Better || e.Verdict == results.Worse {
+				text += " " + e.Verdict.String()
+			}
+			rows = append(rows, newEffectRow(e.Strategy, e.Interval, text))
+		}
+		for _, h := range p.Health {
+			rows = append(rows, newEffectRow("A/A", h.Interval, h.Text()))
 		}
 	}
 	return rows
 }
 
-func newEffectRow(label string, ratio results.Interval, words string) effectRow {
+func newEffectRow(label string, ratio results.Interval, text string) effectRow {
 	style := StyleOf(label)
-	return effectRow{
-		label: label,
-		text:  intervalText(ratio) + " " + words,
-		style: &style,
-		ratio: ratio,
-	}
+	return effectRow{label, text, &style, ratio}
 }
 
-// intervalText is a ratio with its interval, which fewer than two blocks don't give.
-func intervalText(i results.Interval) string {
-	if i.Blocks < 2 {
-		return results.FormatRatio(i.Ratio)
-	}
-	return results.FormatInterval(i.Ratio, i.Low, i.High)
-}
-
-func verdictWords(e results.Effect) string {
-	if e.Verdict == results.NoDifference {
-		return "~"
-	}
-	return e.Verdict.String()
-}
-
-func healthWords(h results.Health) string {
-	if h.Healthy {
-		return "healthy"
-	}
-	return "NOT HEALTHY"
+// ends are where the line of the interval ends: it holds the ratio even where the bounds are cut.
+func (r *effectRow) ends() (low, high float64) {
+	low, high = r.ratio.Shown()
+	return min(low, r.ratio.Ratio), max(high, r.ratio.Ratio)
 }
 
 func headingText(p *panel, metric string) string {
@@ -127,8 +106,8 @@ func headingText(p *panel, metric string) string {
 		side = "left is better"
 	}
 	text := fmt.Sprintf("%s, %s", results.MetricLabel(metric), side)
-	if p.where != "" {
-		text = p.where + ": " + text
+	if p.Where != "" {
+		text = p.Where + ": " + text
 	}
 	return text
 }
@@ -146,12 +125,21 @@ func (r *effectRow) draw(c draw.Canvas, axis *scale, toX func(float64) vg.Length
 	if !axis.accepts(r.ratio.Ratio) {
 		return
 	}
-	if axis.accepts(r.ratio.Low) && axis.accepts(r.ratio.High) {
+	if low, high := r.ends(); axis.accepts(low) && axis.accepts(high) {
 		line := draw.LineStyle{Color: r.style.Color, Width: 2}
-		low, high := toX(r.ratio.Low), toX(r.ratio.High)
-		c.StrokeLine2(line, low, y, high, y)
-		c.StrokeLine2(line, low, y-4, low, y+4)
-		c.StrokeLine2(line, high, y-4, high, y+4)
+		c.StrokeLine2(line, toX(low), y, toX(high), y)
+		drawEnd(c, line, toX(low), y, -1, low > r.ratio.Low)
+		drawEnd(c, line, toX(high), y, 1, high < r.ratio.High)
 	}
 	c.DrawGlyphNoClip(r.style.glyph(5), vg.Point{X: toX(r.ratio.Ratio), Y: y})
+}
+
+// drawEnd ends an interval at x: with a bar, or with an arrow that points outwards (1 is to the right)
+// if it goes on beyond.
+func drawEnd(c draw.Canvas, line draw.LineStyle, x, y, outwards vg.Length, beyond bool) {
+	if !beyond {
+		c.StrokeLine2(line, x, y-4, x, y+4)
+		return
+	}
+	c.StrokeLines(line, []vg.Point{{X: x - 5*outwards, Y: y + 4}, {X: x, Y: y}, {X: x - 5*outwards, Y: y - 4}})
 }

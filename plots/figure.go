@@ -35,8 +35,9 @@ var (
 
 // What a chart says when nothing can be drawn.
 const (
-	noRuns = "no valid runs"
-	tooFew = "too few samples for any percentile"
+	noRuns  = "no valid runs"
+	tooFew  = "too few samples for any percentile"
+	tooLate = "no percentile: too few samples, or the load itself too late"
 )
 
 // figure is a chart before it is rendered: axes, what is drawn between them, and a legend beside.

@@ -51,10 +51,10 @@ func histogramChart(p *panel, l *latency) (Chart, error) {
 		"All valid runs together, %d bins a decade; a marker is at each peak. At each end, 0.05 %% of the operations may lie outside the chart.", binsPerDecade)}
 	return Chart{
 		Name:     p.name(fileName(l.kind) + "-histogram"),
-		Workload: p.workload.Name,
-		Point:    p.point,
+		Workload: p.Workload.Name,
+		Point:    p.Point,
 		Kind:     KindHistogram,
-		Caption:  strings.Join(append(append(caption, l.leftOut...), p.leftOut()...), " "),
+		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      strings.Join(alt, ", ") + ".",
 	}.finish(f)
 }

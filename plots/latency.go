@@ -2,18 +2,16 @@ package plots
 
 import (
 	"fmt"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"tailrace/results"
 )
-
-// samplesBeyond is how many latencies of a run must lie beyond a quantile for it to be drawn.
-const samplesBeyond = 10
 
 // chartedKinds are the kinds of latency that get charts, with the words of their titles. The -service
 // kinds and the lateness explain these and stay in the histograms.
@@ -28,22 +26,20 @@ type latency struct {
 	kind, words string
 	ticks       []float64 // percentiles
 	curves      []latencyCurve
-	leftOut     []string // sentences about what isn't drawn
 }
 
-// latencyCurve is one strategy: the median across runs at each tick that every run supports, and the
-// distribution of all runs together.
+// latencyCurve is one strategy: the median across runs at each tick, and the distribution of all runs
+// together.
 type latencyCurve struct {
 	label   string
 	style   Style
-	seconds []float64 // by tick, shorter than the ticks
+	seconds []float64 // by tick; NaN where a run does not carry it
 	merged  *results.Histogram
-	runs    int
 }
 
 // latenciesOf reads the histograms of a panel's runs, each once, and returns what there is to draw by
-// kind; a kind without samples is absent. Runs of an overloaded open loop have no bounded latency and
-// are left out.
+// kind; a kind without samples is absent. A strategy that was overloaded in any run has no bounded latency
+// and is left out.
 func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 	all := make([]latency, len(chartedKinds))
 	for i, k := range chartedKinds {
@@ -51,39 +47,30 @@ func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 	}
 	for i := range p.series {
 		m := &p.series[i]
+		if m.Overloaded > 0 {
+			continue
+		}
 		collected := make([]curveBuilder, len(all))
-		overloaded := 0
 		for _, run := range m.runs {
-			if run.Overloaded {
-				overloaded++
-				continue
-			}
 			histograms, err := s.Histograms(run)
 			if err != nil {
 				return nil, fmt.Errorf("plots: run %d: %w", run.Index, err)
 			}
 			for i := range all {
-				collected[i].add(histograms[all[i].kind], all[i].ticks)
+				var lateness *results.Histogram
+				if p.Point.Paced(all[i].kind) {
+					lateness = histograms[results.KindLateness]
+				}
+				collected[i].add(histograms[all[i].kind], lateness, all[i].ticks)
 			}
 		}
 		for i := range all {
 			if collected[i].runs > 0 {
 				all[i].curves = append(all[i].curves, collected[i].curve(m))
 			}
-			if overloaded > 0 {
-				all[i].leftOut = append(all[i].leftOut, fmt.Sprintf(
-					"%s could not keep the rate in %d of %d runs: those have no bounded latency and are left out.",
-					m.label, overloaded, m.Valid))
-			}
 		}
 	}
-	var present []latency
-	for _, l := range all {
-		if len(l.curves) > 0 {
-			present = append(present, l)
-		}
-	}
-	return present, nil
+	return slices.DeleteFunc(all, func(l latency) bool { return len(l.curves) == 0 }), nil
 }
 
 // curveBuilder gathers the runs of one strategy.
@@ -93,7 +80,8 @@ type curveBuilder struct {
 	merged *results.Histogram
 }
 
-func (b *curveBuilder) add(h *results.Histogram, ticks []float64) {
+// add takes the latencies of a run, with the lateness of the load or nil where it is not paced.
+func (b *curveBuilder) add(h, lateness *results.Histogram, ticks []float64) {
 	if h == nil || h.Count() == 0 {
 		return
 	}
@@ -103,60 +91,33 @@ func (b *curveBuilder) add(h *results.Histogram, ticks []float64) {
 	b.runs++
 	b.merged.Merge(h)
 	for i, v := range h.Percentiles(ticks) {
-		const rounding = 1e-9 // 1 − 0.999 is a little less than 0.001
-		if float64(h.Count())*(1-ticks[i]/100) >= samplesBeyond-rounding {
+		if h.Carries(ticks[i]/100, lateness) {
 			b.byTick[i] = append(b.byTick[i], v)
 		}
 	}
 }
 
 func (b *curveBuilder) curve(m *series) latencyCurve {
-	c := latencyCurve{label: m.label, style: m.style, merged: b.merged, runs: b.runs}
+	c := latencyCurve{label: m.label, style: m.style, merged: b.merged}
 	for _, values := range b.byTick {
-		if len(values) < b.runs {
-			break
+		median := math.NaN()
+		if len(values) == b.runs {
+			slices.Sort(values)
+			median = results.Median(values)
 		}
-		c.seconds = append(c.seconds, median(values))
+		c.seconds = append(c.seconds, median)
 	}
 	return c
-}
-
-// median sorts values, at least one, and returns their median.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	half := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[half]
-	}
-	return (values[half-1] + values[half]) / 2
-}
-
-// clock says in a few words what a kind of latency is measured from.
-func clock(p *panel, kind string) string {
-	switch {
-	case kind == results.KindEndToEnd && p.openLoop():
-		return "from the intended time of sending"
-	case kind == results.KindEndToEnd:
-		return "from the start of the append"
-	case paced(p, kind):
-		return "from the intended time"
-	}
-	return "service time"
-}
-
-// paced reports whether operations of a kind have an intended time.
-func paced(p *panel, kind string) bool {
-	return kind == results.KindProduce && p.point.ProduceRate > 0 || kind == results.KindConsume && p.point.ConsumeRate > 0
 }
 
 // measuredFrom is the sentence without which a percentile misleads.
 func measuredFrom(p *panel, kind string) string {
 	switch {
-	case kind == results.KindEndToEnd && p.openLoop():
+	case kind == results.KindEndToEnd && p.Point.Paced(kind):
 		return "End to end: from the intended time of sending to the return of the read that delivered the record."
 	case kind == results.KindEndToEnd:
 		return "End to end, in a closed loop: from the start of the append to the return of the read that delivered the record. The load slows with what it measures, so this ranks nothing."
-	case paced(p, kind):
+	case p.Point.Paced(kind):
 		return "Open loop: measured from the intended time of each operation, so that waiting behind a slow one counts."
 	}
 	return "Closed loop: service time. A stall counts once, however long it lasts, so this ranks nothing."
@@ -170,39 +131,61 @@ func percentileChart(p *panel, l *latency) (Chart, error) {
 	f.y = scale{log: true, format: results.FormatDuration}
 	f.xTitle, f.yTitle = "percentile", "latency, less is better"
 	var alt []string
-	drawn := 0
 	for i := range l.curves {
 		c := &l.curves[i]
-		var points []point
-		for t, seconds := range c.seconds {
-			if x := 1 / (1 - l.ticks[t]/100); f.x.accepts(x) && f.y.cover(seconds) {
-				f.x.cover(x)
-				points = append(points, point{x, seconds})
-			}
+		var last point
+		for _, points := range c.segments(l.ticks, f) {
+			last = points[len(points)-1]
+			f.plotters = append(f.plotters, curvePlotter(c.style, points, everyNine(points)))
 		}
-		if len(points) == 0 {
-			continue
+		if last != (point{}) {
+			alt = append(alt, fmt.Sprintf("%s %s at %s", c.label, results.FormatDuration(last.y), percentLabel(last.x)))
+			f.legend = append(f.legend, legendEntry{c.label, c.style})
 		}
-		drawn++
-		last := points[len(points)-1]
-		alt = append(alt, fmt.Sprintf("%s %s at %s", c.label, results.FormatDuration(last.y), percentLabel(last.x)))
-		f.legend = append(f.legend, legendEntry{c.label, c.style})
-		f.plotters = append(f.plotters, curvePlotter(c.style, points, everyNine(points)))
 	}
-	if drawn == 0 {
+	if len(f.legend) == 0 {
 		f.message = tooFew
+		if p.Point.Paced(l.kind) {
+			f.message = tooLate
+		}
 	}
 	f.x.marks = percentileTicks(f.x.max)
 	caption := []string{measuredFrom(p, l.kind), fmt.Sprintf(
-		"Each line is the median across runs, and ends where a run has fewer than %d samples beyond.", samplesBeyond)}
+		"Each line is the median across runs, and ends where a run has fewer than %d samples beyond.", results.SamplesBeyond)}
+	if p.Point.Paced(l.kind) {
+		caption = append(caption, fmt.Sprintf(
+			"It is cut where in a run the load itself was late by more than %s of the latency at that percentile.",
+			results.FormatPercent(results.LatenessShare)))
+	}
 	return Chart{
 		Name:     p.name(fileName(l.kind) + "-latency"),
-		Workload: p.workload.Name,
-		Point:    p.point,
+		Workload: p.Workload.Name,
+		Point:    p.Point,
 		Kind:     KindLatency,
-		Caption:  strings.Join(append(append(caption, l.leftOut...), p.leftOut()...), " "),
+		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      "Ends of the lines: " + strings.Join(alt, ", ") + ".",
 	}.finish(f)
+}
+
+// segments returns the points of a curve between which no tick is missing, and lets the axes of f cover
+// them.
+func (c *latencyCurve) segments(ticks []float64, f *figure) [][]point {
+	var segments [][]point
+	open := false
+	for i, seconds := range c.seconds {
+		x := 1 / (1 - ticks[i]/100)
+		if !f.x.accepts(x) || !f.y.cover(seconds) {
+			open = false
+			continue
+		}
+		f.x.cover(x)
+		if !open {
+			segments, open = append(segments, nil), true
+		}
+		last := &segments[len(segments)-1]
+		*last = append(*last, point{x, seconds})
+	}
+	return segments
 }
 
 // percentileTicks labels 0 %, 50 % and every further nine up to x = 1/(1-q).
@@ -227,8 +210,8 @@ type point struct{ x, y float64 }
 func everyNine(points []point) []point {
 	var marks []point
 	for _, at := range []float64{2, 10, 100, 1e3, 1e4, 1e5} {
-		if at > points[len(points)-1].x*1.1 {
-			break
+		if at < points[0].x/1.1 || at > points[len(points)-1].x*1.1 {
+			continue
 		}
 		nearest := points[0]
 		for _, p := range points {

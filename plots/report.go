@@ -17,10 +17,11 @@ import (
 var reportText string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"words":    words,
-	"table":    func(workload string, labels []string, g reportGroup) tableView { return tableView{workload, labels, g} },
-	"duration": results.FormatDuration,
-	"size":     func(bytes int64) string { return results.FormatBytes(float64(bytes)) },
+	"words":  words,
+	"metric": results.MetricLabel,
+	"table": func(about, caption, rows string, t results.Table) tableView {
+		return tableView{about, caption, rows, t}
+	},
 }).Parse(reportText))
 
 // WriteReport writes a sweep and its charts (see Charts) as one HTML file that loads nothing: styles
@@ -41,21 +42,16 @@ func WriteReport(s *results.Sweep, charts []Chart, path string) error {
 	return nil
 }
 
-// report is what the template shows.
+// report is what the template shows: a summary with the charts.
 type report struct {
-	Title, Headline, Footnote string
-	Answers                   []results.Answer
-	Alarms                    []string // what a reader has to know before the first number
-	Workloads                 []reportWorkload
-	SweepCharts               []reportChart
-	Verification              []string
-	Preflight, BustedError    string
-	Health                    []reportHealth
-	Warnings                  []string
-	Environment               []reportFact
-	Settings                  []results.Workload
-	Command, Started, Version string
-	Seed                      uint64
+	results.Summary
+	Alarms      []string // what a reader has to know before the first number
+	Workloads   []reportWorkload
+	SweepCharts []reportChart
+	Health      []results.Health
+	CPUModel    string
+	BustedError string
+	Version     string
 }
 
 type reportWorkload struct {
@@ -63,11 +59,17 @@ type reportWorkload struct {
 	Sections []reportSection
 }
 
+// reportSection is one workload at one point.
+type reportSection struct {
+	results.Section
+	Metrics, Latencies []reportChart
+}
+
 // tableView is what the table template shows.
 type tableView struct {
-	Workload string
-	Labels   []string
-	reportGroup
+	About, Caption string
+	Rows           string // what the rows are
+	results.Table
 }
 
 type reportChart struct {
@@ -75,52 +77,46 @@ type reportChart struct {
 	Inline  template.HTML
 }
 
-type reportHealth struct{ Workload, Metric, Interval, Verdict string }
-
-type reportFact struct{ Name, Value string }
-
 func newReport(s *results.Sweep, charts []Chart) *report {
 	r := &report{
-		Title:        "tailrace: which concurrency model?",
-		Headline:     headline(s),
-		Footnote:     footnote(s),
-		Answers:      s.Answers(),
-		Verification: verification(s),
-		Preflight:    preflight(s),
-		BustedError:  s.Meta.Preflight.BustedError,
-		Warnings:     append(append([]string(nil), s.Meta.Warnings...), s.Warnings...),
-		Environment:  environment(s),
-		Settings:     s.Meta.Workloads,
-		Command:      shellLine(s.Meta.Command),
-		Started:      s.Meta.Started.UTC().Format("2006-01-02 15:04:05 UTC"),
-		Version:      s.Meta.Version,
-		Seed:         s.Meta.Seed,
+		Summary:     s.Summary(),
+		SweepCharts: inline(charts, results.Cell{}, KindEffects),
+		Health:      s.Health(),
+		CPUModel:    s.Meta.Environment.CPUModel,
+		BustedError: s.Meta.Preflight.BustedError,
+		Version:     s.Meta.Version,
 	}
-	effects, health := s.Effects(), s.Health()
-	for _, p := range panels(s) {
+	for _, section := range r.Sections {
 		last := len(r.Workloads) - 1
-		if last < 0 || r.Workloads[last].Name != p.workload.Name {
+		if last < 0 || r.Workloads[last].Name != section.Workload.Name {
 			last++
-			r.Workloads = append(r.Workloads, reportWorkload{ID: fmt.Sprintf("workload-%d", last+1), Name: p.workload.Name})
+			r.Workloads = append(r.Workloads, reportWorkload{ID: fmt.Sprintf("workload-%d", last+1), Name: section.Workload.Name})
 		}
-		if len(p.series) > 0 {
-			section := newSection(s, &p, effects, health)
-			section.Metrics = inline(charts, p.point, KindMetric)
-			section.Latencies = inline(charts, p.point, KindLatency, KindHistogram)
-			r.Workloads[last].Sections = append(r.Workloads[last].Sections, section)
+		shown := reportSection{Section: section}
+		if len(section.Cells) > 0 {
+			shown.Metrics = inline(charts, section.Point, KindMetric)
+			shown.Latencies = inline(charts, section.Point, KindLatency, KindHistogram)
 		}
+		r.Workloads[last].Sections = append(r.Workloads[last].Sections, shown)
 	}
-	r.SweepCharts = inline(charts, results.Cell{}, KindEffects)
-	for _, h := range health {
-		row := reportHealth{h.Workload, results.MetricLabel(h.Metric), intervalText(h.Interval), "healthy"}
-		if !h.Healthy {
-			row.Verdict = "not healthy: " + h.Reason
-			r.Alarms = append(r.Alarms, h.Workload+": "+h.Reason)
-		}
-		r.Health = append(r.Health, row)
-	}
-	r.Alarms = append(r.Alarms, alarms(s)...)
+	r.Alarms = alarms(s, &r.Summary)
 	return r
+}
+
+// alarms picks from a summary what stands before the numbers of a sweep because they are worth less for
+// it.
+func alarms(s *results.Sweep, summary *results.Summary) []string {
+	var found []string
+	if summary.Distrust != "" {
+		found = append(found, "this sweep is not to be trusted: "+summary.Distrust)
+	}
+	if s.Meta.Interrupted || slices.ContainsFunc(s.Runs, func(r results.Run) bool { return !r.Valid() }) {
+		found = append(found, summary.Verification...)
+	}
+	if s.Meta.Preflight.BustedCaught <= 0 {
+		found = append(found, summary.Preflight)
+	}
+	return append(found, summary.Warnings...)
 }
 
 // inline picks the charts of a point, prepared to stand inside a page: in HTML an svg element needs no
@@ -152,25 +148,4 @@ func words(sentence string) template.HTML {
 		}
 	}
 	return template.HTML(out.String())
-}
-
-// alarms are the facts about a sweep that stand before its numbers.
-func alarms(s *results.Sweep) []string {
-	var found []string
-	failed := 0
-	for i := range s.Runs {
-		if !s.Runs[i].Valid() {
-			failed++
-		}
-	}
-	if failed > 0 {
-		found = append(found, fmt.Sprintf("%d of %d runs failed verification; their numbers count for nothing.", failed, len(s.Runs)))
-	}
-	if s.Meta.Preflight.BustedCaught <= 0 {
-		found = append(found, "The negative control was not caught before the sweep: nothing shows that the checks of this sweep work.")
-	}
-	if s.Meta.Interrupted {
-		found = append(found, "The sweep was ended early; what had finished counts.")
-	}
-	return found
 }

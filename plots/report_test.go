@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,8 +140,8 @@ func TestReportHoldsTheResult(t *testing.T) {
 	seen := readable(t, writeReport(t, s))
 	wants := []string{
 		"tailrace run --seed 7 --dir '/a b'", "the seed is 7", "virtual machine", "busted caught in 100 ms", "84 ns",
-		"offset 17 has other bytes", "36 runs: 36 verified", "Invented CPU", "service time", "ranks nothing", "healthy",
-		"tailrace run --workers 8 --mix produce=25", "tmpfs at /dev/shm",
+		"offset 17 has other bytes", "36/36 runs, all verified", "other processes 0 %", "Invented CPU", "service time", "ranks nothing", "healthy",
+		"tailrace run --workers 8 --mix produce=25", "in a clone of tailrace: go tool benchstat", "tmpfs at /dev/shm",
 	}
 	for _, answer := range s.Answers() {
 		wants = append(wants, strings.ReplaceAll(answer.Text, "`", ""))
@@ -166,10 +167,10 @@ func TestReportOfOpenLoop(t *testing.T) {
 		}
 	})
 	seen := readable(t, writeReport(t, s))
-	if !strings.Contains(seen, "produce latency, from the intended time") {
+	if !strings.Contains(seen, "produce, from the intended time") {
 		t.Error("the produce table is not labelled")
 	}
-	if !strings.Contains(seen, "consume latency, service time") {
+	if !strings.Contains(seen, "consume, service time") {
 		t.Error("the consume table, whose role is not paced, is not labelled")
 	}
 }
@@ -188,7 +189,7 @@ func TestReportWarnsFirst(t *testing.T) {
 	page := writeReport(t, s)
 	seen := readable(t, page)
 	for _, want := range []string{
-		"1 of 36 runs failed verification", "The negative control was not caught", "ended early", "not healthy",
+		"not to be trusted", "interrupted, 35 verified, 1 FAILED verification", "preflight: not run", "NOT HEALTHY",
 		"offset 3 has other bytes", "A/A arm of mix",
 	} {
 		if !strings.Contains(seen, want) {
@@ -225,4 +226,33 @@ func TestReportEscapes(t *testing.T) {
 			t.Error("a script got into the page")
 		}
 	})
+}
+
+func TestReportSaysWhatTheOtherFormatsSay(t *testing.T) {
+	s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
+		run.OtherPercent = 23
+		run.StealPercent = 0.3
+		delete(run.Metrics, results.LatencyMetric(results.KindProduce, "p99"))
+	})
+	s.Meta.Workloads = append(s.Meta.Workloads, results.Workload{Name: "ingest", Description: "8 producers", Notes: []string{"a note"}})
+	seen := strings.Join(strings.Fields(readable(t, writeReport(t, s))), " ")
+	summary := s.Summary()
+	texts := slices.Concat(summary.Warnings, summary.Verification, summary.Footnotes, summary.Reading,
+		[]string{summary.Headline, summary.Preflight, summary.Begun, summary.Command, summary.Files})
+	for _, section := range summary.Sections {
+		texts = append(append(texts, section.Notes...), section.Description)
+		for _, table := range section.Tables {
+			for _, column := range table.Columns {
+				texts = append(append(texts, column.Head), column.Cells...)
+			}
+		}
+	}
+	for _, fact := range summary.Environment {
+		texts = append(texts, fact.Name, fact.Value)
+	}
+	for _, want := range append(texts, "other processes used 23 %", "steal 0.3 %", "– no number", "no run of this workload has ended") {
+		if want = strings.Join(strings.Fields(strings.ReplaceAll(want, "`", "")), " "); !strings.Contains(seen, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
 }

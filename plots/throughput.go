@@ -15,10 +15,10 @@ import (
 // throughputMetric is the rate that a panel's throughput chart shows: the primary metric if that is
 // a rate, all operations otherwise.
 func throughputMetric(p *panel) string {
-	if results.LowerIsBetter(p.workload.Primary) {
+	if results.LowerIsBetter(p.Workload.Primary) {
 		return results.MetricOps
 	}
-	return p.workload.Primary
+	return p.Workload.Primary
 }
 
 // throughputChart draws the throughput of each run and strategy of a panel.
@@ -96,10 +96,10 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 	}))
 	return Chart{
 		Name:     p.name(what),
-		Workload: p.workload.Name,
-		Point:    p.point,
+		Workload: p.Workload.Name,
+		Point:    p.Point,
 		Kind:     KindMetric,
-		Caption:  strings.Join(append(caption, p.leftOut()...), " "),
+		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      "Medians: " + strings.Join(medians, ", ") + ".",
 	}.finish(f)
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -20,13 +21,16 @@ type CellSummary struct {
 // Values returns the values of a metric over the valid runs, ascending; nil if none has it.
 func (c *CellSummary) Values(metric string) []float64 { return slices.Clone(c.values[metric]) }
 
-// Median returns the median of a metric over the valid runs; false if none has it.
+// Median returns the median of a metric over the valid runs; false if none has it. The latency of a
+// cell that was overloaded in some runs is unbounded and has no median: that of the other runs would be
+// one of luck. How late the load was is known still.
 func (c *CellSummary) Median(metric string) (float64, bool) {
 	values := c.values[metric]
-	if len(values) == 0 {
+	kind, _, isLatency := latencyParts(metric)
+	if len(values) == 0 || isLatency && kind != KindLateness && c.Overloaded > 0 {
 		return 0, false
 	}
-	return median(values), true
+	return Median(values), true
 }
 
 // Min returns the smallest value of a metric over the valid runs; false if none has it.
@@ -52,13 +56,28 @@ func (c *CellSummary) Max(metric string) (float64, bool) {
 // for raw itself and where raw did not run.
 func (c *CellSummary) OfRaw() (float64, bool) { return c.ofRaw, !math.IsNaN(c.ofRaw) }
 
-// median returns the median of ascending values, at least one.
-func median(values []float64) float64 {
-	half := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[half]
+// Notes says what of the cell's runs does not count, in sentences without an end; nil if all do.
+func (c *CellSummary) Notes() []string {
+	var notes []string
+	if c.Overloaded > 0 {
+		notes = append(notes, fmt.Sprintf("%s: latency unbounded, overloaded in %d of %d runs", c.Cell.Label(), c.Overloaded, c.Valid))
 	}
-	return values[half-1]/2 + values[half]/2
+	if failed := c.Runs - c.Valid; failed > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d of %d runs failed verification and count for nothing", c.Cell.Label(), failed, c.Runs))
+	}
+	return notes
+}
+
+// Median returns the median of ascending values; NaN if there are none.
+func Median(ascending []float64) float64 {
+	half := len(ascending) / 2
+	switch {
+	case len(ascending) == 0:
+		return math.NaN()
+	case len(ascending)%2 == 1:
+		return ascending[half]
+	}
+	return ascending[half-1]/2 + ascending[half]/2 // the sum may be out of range
 }
 
 // limitStrategy is the strategy that others are a share of.
@@ -102,18 +121,12 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 		slices.Sort(values)
 	}
 	if cell.Strategy != limitStrategy && cell.Arm == "" {
-		logs, _ := s.logRatios(cell, cellAt(pointOf(cell), limitStrategy, ""), s.primary(cell.Workload))
+		logs, _ := s.logRatios(cell, cellAt(cell.Point(), limitStrategy, ""), s.primary(cell.Workload))
 		if len(logs) > 0 {
 			slices.Sort(logs)
-			c.ofRaw = math.Exp(median(logs))
+			c.ofRaw = math.Exp(Median(logs))
 		}
 	}
-	return c
-}
-
-// pointOf is a cell without its strategy: what strategies are compared at.
-func pointOf(c Cell) Cell {
-	c.Strategy, c.Arm = "", ""
 	return c
 }
 
@@ -156,7 +169,7 @@ func (s *Sweep) primary(workload string) string {
 func (s *Sweep) points(workload string) []Cell {
 	var points []Cell
 	for i := range s.Runs {
-		point := pointOf(s.Runs[i].Cell)
+		point := s.Runs[i].Cell.Point()
 		if point.Workload == workload && !slices.Contains(points, point) {
 			points = append(points, point)
 		}

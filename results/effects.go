@@ -48,6 +48,33 @@ type Interval struct {
 	Level  float64 // confidence of the interval [Low, High] by itself
 }
 
+// Text is the ratio with its interval, as FormatInterval writes it; without one from fewer than two blocks.
+func (i Interval) Text() string {
+	if i.Blocks < 2 {
+		return FormatRatio(i.Ratio)
+	}
+	return FormatInterval(i.Ratio, i.Low, i.High)
+}
+
+// Bounds of intervals beyond these say no more than that nothing is known on that side.
+const (
+	lowestShown  = 0.01
+	highestShown = 100
+)
+
+// Shown returns the ends of the interval as they are to be shown: no lower than 0.01 and no higher than
+// 100, unless the whole interval lies there.
+func (i Interval) Shown() (low, high float64) {
+	low, high = i.Low, i.High
+	if i.Low < lowestShown && !(i.High < lowestShown) {
+		low = lowestShown
+	}
+	if i.High > highestShown && !(i.Low > highestShown) {
+		high = highestShown
+	}
+	return low, high
+}
+
 // Excludes1 reports whether the interval is known and does not contain 1.
 func (i Interval) Excludes1() bool { return i.Low > 1 || i.High < 1 }
 
@@ -63,6 +90,24 @@ type Effect struct {
 	Reason string
 }
 
+// The signs after a ratio without a decided difference.
+const (
+	undecidedSign    = "?"
+	noDifferenceSign = "~"
+)
+
+// Text is the ratio with its interval and, where it shows no difference, the sign that says why: "~" for
+// NoDifference and "?" for Undecided.
+func (e Effect) Text() string {
+	switch e.Verdict {
+	case Undecided:
+		return e.Interval.Text() + " " + undecidedSign
+	case NoDifference:
+		return e.Interval.Text() + " " + noDifferenceSign
+	}
+	return e.Interval.Text()
+}
+
 // Health is the outcome of an A/A arm: the baseline against itself.
 type Health struct {
 	Workload string
@@ -72,6 +117,14 @@ type Health struct {
 	// Healthy: the interval contains 1, so that the sweep did not see a difference where there is none.
 	Healthy bool
 	Reason  string // why it is not healthy
+}
+
+// Text is the ratio with its interval and whether it is healthy.
+func (h Health) Text() string {
+	if h.Healthy {
+		return h.Interval.Text() + " healthy"
+	}
+	return h.Interval.Text() + " NOT HEALTHY"
 }
 
 // Effects returns the outcome of the planned comparisons, in their order.
@@ -139,7 +192,7 @@ func (s *Sweep) distrust(point Cell, strategy, metric string) string {
 	overloaded, runs := 0, 0
 	for i := range s.Runs {
 		run := &s.Runs[i]
-		if run.Cell.Strategy != strategy || pointOf(run.Cell) != point {
+		if run.Cell.Strategy != strategy || run.Cell.Point() != point {
 			continue
 		}
 		if !run.Valid() {
@@ -179,7 +232,7 @@ func (s *Sweep) Health() []Health {
 			if arm.Arm == "" {
 				continue
 			}
-			h := Health{Workload: name, Point: pointOf(arm), Metric: metric}
+			h := Health{Workload: name, Point: arm.Point(), Metric: metric}
 			var skipped string
 			h.Interval, skipped = s.ratio(arm, cellAt(h.Point, arm.Strategy, ""), metric, confidence)
 			switch distrust := s.distrust(h.Point, arm.Strategy, metric); {

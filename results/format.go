@@ -3,19 +3,21 @@ package results
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
 // absent stands for a value that a run does not have.
 const absent = "–"
 
-// FormatRate formats a rate or a count with a decimal prefix: 520k, 1.0M, 85. What is negative or no
-// number becomes "–", here and in the other Format functions.
+// FormatRate formats a rate or a count with a decimal prefix, from a million on with three significant
+// digits: 85, 520k, 1.05M. What is negative or no number becomes "–", here and in the other Format
+// functions.
 func FormatRate(perSecond float64) string {
 	if !isFinite(perSecond) || perSecond < 0 {
 		return absent
 	}
-	return scale(perSecond, 1, []string{"", "k", "M", "G", "T"}, 1000)
+	return scale(perSecond, 1, []string{"", "k", "M", "G", "T"}, 1000, 2)
 }
 
 // FormatDuration formats seconds with the unit that fits: 84 ns, 9.5 µs, 1.2 ms, 3.0 s.
@@ -23,7 +25,7 @@ func FormatDuration(seconds float64) string {
 	if !isFinite(seconds) || seconds < 0 {
 		return absent
 	}
-	return scale(seconds, 1e-9, []string{" ns", " µs", " ms", " s"}, 1000)
+	return scale(seconds, 1e-9, []string{" ns", " µs", " ms", " s"}, 1000, coarse)
 }
 
 // FormatBytes formats bytes with a binary prefix: 512 B, 64 MiB.
@@ -31,22 +33,28 @@ func FormatBytes(bytes float64) string {
 	if !isFinite(bytes) || bytes < 0 {
 		return absent
 	}
-	return scale(bytes, 1, []string{" B", " KiB", " MiB", " GiB", " TiB"}, 1024)
+	return scale(bytes, 1, []string{" B", " KiB", " MiB", " GiB", " TiB"}, 1024, coarse)
 }
 
+// coarse is an index beyond all units.
+const coarse = math.MaxInt
+
 // scale formats value in the largest of the units, each step times the one before and the first of
-// size first, in which it is at least 1, with two significant digits at least. Whole numbers of bytes
-// have no fraction.
-func scale(value, first float64, units []string, step float64) string {
+// size first, in which it is at least 1: with two significant digits at least, and three from the unit
+// of index fine on. Whole numbers of bytes have no fraction.
+func scale(value, first float64, units []string, step float64, fine int) string {
 	value /= first
 	for i, unit := range units {
-		text := fmt.Sprintf("%.1f", value)
-		if value == 0 || value >= 99.95 || i == 0 && value >= 9.95 || step == 1024 && value == math.Trunc(value) {
-			text = fmt.Sprintf("%.0f", value)
+		decimals := 1
+		switch {
+		case value == 0 || value >= 99.95 || i == 0 && value >= 9.95 || step == 1024 && value == math.Trunc(value):
+			decimals = 0
+		case i >= fine && value < 9.995:
+			decimals = 2
 		}
 		// 999.7 would be printed as 1000: it belongs to the next unit.
 		if i == len(units)-1 || math.Round(value) < step {
-			return text + unit
+			return strconv.FormatFloat(value, 'f', decimals, 64) + unit
 		}
 		value /= step
 	}
@@ -62,9 +70,18 @@ func FormatRatio(ratio float64) string {
 	return number + "×"
 }
 
-// FormatInterval formats a ratio with its interval: 1.94× (1.53–2.46).
+// FormatInterval formats a ratio with its interval: 1.94× (1.53–2.46). Of a bound that Interval.Shown cuts
+// it says so: 0.93× (<0.01–>100).
 func FormatInterval(ratio, low, high float64) string {
-	return fmt.Sprintf("%s (%s–%s)", FormatRatio(ratio), formatRatioNumber(low), formatRatioNumber(high))
+	lowText, highText := formatRatioNumber(low), formatRatioNumber(high)
+	shownLow, shownHigh := Interval{Low: low, High: high}.Shown()
+	if shownLow > low {
+		lowText = fmt.Sprintf("<%g", shownLow)
+	}
+	if shownHigh < high {
+		highText = fmt.Sprintf(">%g", shownHigh)
+	}
+	return fmt.Sprintf("%s (%s–%s)", FormatRatio(ratio), lowText, highText)
 }
 
 func formatRatioNumber(ratio float64) string {

@@ -12,7 +12,8 @@ func TestFormat(t *testing.T) {
 		cases  cases
 	}{
 		"rate": {FormatRate, cases{0: "0", 0.5: "0.5", 7: "7.0", 85: "85", 999.4: "999", 999.7: "1.0k", 1000: "1.0k", 24_440: "24.4k",
-			99_960: "100k", 520e3: "520k", 999_600: "1.0M", 1.04e6: "1.0M", 3e15: "3000T", -1: "–", math.Inf(1): "–"}},
+			99_960: "100k", 520e3: "520k", 999_600: "1.00M", 1.046e6: "1.05M", 9.996e6: "10.0M", 12.34e6: "12.3M",
+			520.4e6: "520M", 999.6e6: "1.00G", 3e15: "3000T", -1: "–", math.Inf(1): "–"}},
 		"duration": {FormatDuration, cases{0: "0 ns", 1e-9: "1.0 ns", 84e-9: "84 ns", 999.8e-9: "1.0 µs", 9.5e-6: "9.5 µs", 1.25e-3: "1.2 ms",
 			0.1: "100 ms", 1: "1.0 s", 600: "600 s", 5000: "5000 s", -1: "–"}},
 		"bytes":   {FormatBytes, cases{0: "0 B", 6.4: "6.4 B", 512: "512 B", 1024: "1 KiB", 64 << 20: "64 MiB", 1.5 * (1 << 30): "1.5 GiB"}},
@@ -28,8 +29,26 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%s of NaN: %q", name, got)
 		}
 	}
-	if got := FormatInterval(1.94, 1.53, 2.456); got != "1.94× (1.53–2.46)" {
-		t.Error(got)
+}
+
+func TestFormatInterval(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		ratio, low, high float64
+		want             string
+	}{
+		{1.94, 1.53, 2.456, "1.94× (1.53–2.46)"},
+		{0.93, 5e-6, 167095, "0.93× (<0.01–>100)"},
+		{0.93, 0, inf, "0.93× (<0.01–>100)"},
+		{5, 0.01, 100, "5.00× (0.010–100)"},
+		{0.2, 0.004, 10, "0.20× (<0.01–10.0)"},
+		{0.003, 0.002, 0.0041, "0.003× (0.002–0.004)"}, // nothing wide about it
+		{200, 150, 270, "200× (150–270)"},
+		{math.NaN(), math.NaN(), math.NaN(), "– (–––)"},
+	} {
+		if got := FormatInterval(c.ratio, c.low, c.high); got != c.want {
+			t.Errorf("%v (%v–%v): %q, want %q", c.ratio, c.low, c.high, got, c.want)
+		}
 	}
 }
 

@@ -132,6 +132,23 @@ func (h *Histogram) Quantile(q float64) int64 {
 	return min(max(h.buckets.ValueAtPercentile(percentile), h.min), h.max)
 }
 
+// What a quantile of a run needs to be reported, see Carries.
+const (
+	SamplesBeyond = 10  // samples
+	LatenessShare = 0.1 // of the quantile
+)
+
+// Carries reports whether a run with these values may report its quantile q: at least SamplesBeyond of
+// them lie beyond it, and in an open loop the lateness of the load itself, at the same quantile, is
+// at most LatenessShare of it. lateness is nil where the load is not paced.
+func (h *Histogram) Carries(q float64, lateness *Histogram) bool {
+	const rounding = 1e-9 // 1 − 0.9 is a little less than 0.1
+	if float64(h.Count())*(1-q) < SamplesBeyond-rounding {
+		return false
+	}
+	return lateness == nil || lateness.Count() == 0 || float64(lateness.Quantile(q)) <= LatenessShare*float64(h.Quantile(q))
+}
+
 // Percentiles returns the values, in seconds, at the given percentiles (0 to 100, see
 // PercentileTicks). It is nil if the histogram is empty.
 func (h *Histogram) Percentiles(ticks []float64) []float64 {

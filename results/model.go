@@ -56,6 +56,24 @@ func (c Cell) Label() string {
 	return c.Strategy
 }
 
+// Point is the cell without its strategy and arm: what strategies are compared at.
+func (c Cell) Point() Cell {
+	c.Strategy, c.Arm = "", ""
+	return c
+}
+
+// Paced reports whether latencies of a kind are measured from an intended time: those of a role with a
+// given rate, and end to end where producers have one.
+func (c Cell) Paced(kind string) bool {
+	switch kind {
+	case KindProduce, KindEndToEnd:
+		return c.ProduceRate > 0
+	case KindConsume:
+		return c.ConsumeRate > 0
+	}
+	return false
+}
+
 // Metric names, the same in runs.jsonl, bench.txt, tables and charts. Rates are per second of the
 // measured window; latencies are in seconds. A metric that a run cannot carry (a quantile with too
 // few samples beyond it, say) is absent from Run.Metrics, never zero or NaN.
@@ -158,6 +176,7 @@ type Meta struct {
 	Started time.Time `json:"started"`
 
 	Blocks    int        `json:"blocks"`
+	Cells     int        `json:"cells"`    // planned; each runs once a block
 	Baseline  string     `json:"baseline"` // strategy that effects are relative to
 	Workloads []Workload `json:"workloads"`
 	// Planned are the comparisons that get a verdict, fixed before the first run.

@@ -7,72 +7,86 @@ import (
 	"strings"
 )
 
-// section is what tables show of one workload at one point.
-type section struct {
-	name        string
-	description string
-	labels      column
-	groups      []columnGroup
-	pacing      []columnGroup // how well an open loop was paced; for readers with more room
-	notes       []string
+// Section is what was found of one workload at one point: part of a Summary.
+type Section struct {
+	// Workload has its primary metric filled in where Meta names none.
+	Workload Workload
+	Point    Cell // see Cell.Point
+	// Where names what distinguishes the point from the others of its workload ("workers 4"); "" if it is
+	// the only one.
+	Where       string
+	Description string
+
+	Cells   []CellSummary // in the order of Sweep.Cells; empty if the workload was not run
+	Effects []Effect
+	Health  []Health
+	Tables  []Table // the planned comparison, then one a role; rows are cells
+	Notes   []string
 }
 
-// sections returns the tables of the sweep: one a workload, or one a point where a workload was run at
-// several concurrencies.
-func (s *Sweep) sections() []section {
-	cells := s.Cells()
-	effects := s.Effects()
-	health := s.Health()
-	var sections []section
+// Table is one table of texts: a cell for each row in each column.
+type Table struct {
+	Title   string
+	Labels  []string // of the rows
+	Columns []Column
+	// Detail is set on a table for readers with more room than a terminal has.
+	Detail bool
+}
+
+// Column is one column of a table: a heading and a cell for each row.
+type Column struct {
+	Head  string
+	Cells []string
+	Left  bool // aligned to the left, as words are
+}
+
+// Sections returns what was found of each workload, at each point where one was run at several
+// concurrencies, in the order of Cells. A workload that was not run has a section without cells.
+func (s *Sweep) Sections() []Section {
+	cells, effects, health := s.Cells(), s.Effects(), s.Health()
+	var sections []Section
 	for _, name := range s.workloadNames() {
+		w := s.workload(name)
+		w.Primary = s.primary(name)
 		points := s.points(name)
 		for _, point := range points {
-			at := slices.Clone(cells)
-			at = slices.DeleteFunc(at, func(c CellSummary) bool { return pointOf(c.Cell) != point })
-			sections = append(sections, s.section(point, pointLabel(point, points), at, effects, health))
+			section := Section{Workload: w, Point: point, Where: pointLabel(point, points), Effects: effectsAt(point, effects)}
+			section.Description = describe(w, point, section.Where)
+			for _, c := range cells {
+				if c.Cell.Point() == point {
+					section.Cells = append(section.Cells, c)
+				}
+			}
+			for _, h := range health {
+				if h.Point == point {
+					section.Health = append(section.Health, h)
+				}
+			}
+			section.fillTables(s.Meta.Baseline)
+			section.Notes = slices.Concat(w.Notes, s.cellNotes(&section), effectNotes(section.Effects))
+			sections = append(sections, section)
+		}
+		if len(points) == 0 {
+			sections = append(sections, Section{
+				Workload: w, Point: Cell{Workload: name}, Description: w.Description,
+				Notes: append(slices.Clone(w.Notes), "no run of this workload has ended"),
+			})
 		}
 	}
 	return sections
 }
 
-func (s *Sweep) section(point Cell, label string, cells []CellSummary, effects []Effect, health []Health) section {
-	w := s.workload(point.Workload)
-	sec := section{name: w.Name, description: describe(w, point, label), notes: slices.Clone(w.Notes)}
-	for i := range cells {
-		sec.labels.cells = append(sec.labels.cells, cells[i].Cell.Label())
-	}
-	sec.groups = append(sec.groups, s.primaryGroup(cells, effects, health))
-	for _, kind := range []string{KindProduce, KindConsume, KindEndToEnd} {
-		if g, ok := roleGroup(kind, point, cells); ok {
-			sec.groups = append(sec.groups, g)
-		}
-	}
-	if g, ok := pacingGroup(cells); ok {
-		sec.pacing = append(sec.pacing, g)
-	}
-	here := effectsAt(point, effects)
-	for i := range cells {
-		distrust := s.distrust(point, cells[i].Cell.Strategy, s.primary(w.Name))
-		told := func(e Effect) bool { return e.Reason == distrust }
-		if distrust == "" || !slices.ContainsFunc(here, told) {
-			sec.notes = append(sec.notes, cellNotes(&cells[i])...)
-		}
-	}
-	sec.notes = append(sec.notes, effectNotes(here)...)
-	return sec
-}
-
 // describe is the description of a workload and of what is special about a point, with the kind of loop
 // if it does not tell.
-func describe(w Workload, point Cell, label string) string {
+func describe(w Workload, point Cell, where string) string {
 	var parts []string
-	for _, part := range []string{w.Description, label} {
+	for _, part := range []string{w.Description, where} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	if !strings.Contains(w.Description, "loop") {
-		if isOpenLoop(point) {
+		if point.ProduceRate > 0 || point.ConsumeRate > 0 {
 			parts = append(parts, "open loop")
 		} else {
 			parts = append(parts, "closed loop")
@@ -93,7 +107,19 @@ func pointLabel(point Cell, points []Cell) string {
 	return strings.Join(parts, ", ")
 }
 
-func isOpenLoop(c Cell) bool { return c.ProduceRate > 0 || c.ConsumeRate > 0 }
+// cellNotes are the notes on the cells of a section, but for what its effects tell.
+func (s *Sweep) cellNotes(section *Section) []string {
+	var notes []string
+	for i := range section.Cells {
+		c := &section.Cells[i]
+		distrust := s.distrust(section.Point, c.Cell.Strategy, section.Workload.Primary)
+		told := func(e Effect) bool { return e.Reason == distrust }
+		if distrust == "" || !slices.ContainsFunc(section.Effects, told) {
+			notes = append(notes, c.Notes()...)
+		}
+	}
+	return notes
+}
 
 func effectNotes(effects []Effect) []string {
 	if reason, ok := commonReason(effects); ok {
@@ -112,145 +138,123 @@ func effectsAt(point Cell, effects []Effect) []Effect {
 	return slices.DeleteFunc(slices.Clone(effects), func(e Effect) bool { return e.Point != point })
 }
 
-func cellNotes(c *CellSummary) []string {
-	var notes []string
-	if c.Overloaded > 0 {
-		notes = append(notes, fmt.Sprintf("%s: latency unbounded, overloaded in %d of %d runs", c.Cell.Label(), c.Overloaded, c.Valid))
+// fillTables makes the tables of a section with cells.
+func (s *Section) fillTables(baseline string) {
+	s.Tables = append(s.Tables, s.primaryTable(baseline))
+	for _, kind := range []string{KindProduce, KindConsume, KindEndToEnd} {
+		if t, ok := s.roleTable(kind); ok {
+			s.Tables = append(s.Tables, t)
+		}
 	}
-	if failed := c.Runs - c.Valid; failed > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %d runs failed verification and count for nothing", c.Cell.Label(), failed, c.Runs))
+	if t, ok := s.pacingTable(); ok {
+		s.Tables = append(s.Tables, t)
 	}
-	return notes
 }
 
-// primaryGroup is the planned comparison and what it costs.
-func (s *Sweep) primaryGroup(cells []CellSummary, effects []Effect, health []Health) columnGroup {
-	var g columnGroup
-	if len(cells) == 0 {
-		return g
+func (s *Section) table(title string) Table {
+	t := Table{Title: title}
+	for i := range s.Cells {
+		t.Labels = append(t.Labels, s.Cells[i].Cell.Label())
 	}
-	primary := s.primary(cells[0].Cell.Workload)
-	add := func(head string, left bool, text func(c *CellSummary) string) {
-		col := column{head: head, left: left}
-		for i := range cells {
-			col.cells = append(col.cells, text(&cells[i]))
+	return t
+}
+
+func (s *Section) column(head string, text func(c *CellSummary) string) Column {
+	column := Column{Head: head}
+	for i := range s.Cells {
+		column.Cells = append(column.Cells, text(&s.Cells[i]))
+	}
+	return column
+}
+
+// medians is a column of the medians of a metric.
+func (s *Section) medians(head, metric string) Column {
+	return s.column(head, func(c *CellSummary) string {
+		if median, ok := c.Median(metric); ok {
+			return FormatMetric(metric, median)
 		}
-		g.columns = append(g.columns, col)
-	}
-	add(MetricLabel(primary), false, func(c *CellSummary) string { return medianText(c, primary) })
-	if slices.ContainsFunc(cells, func(c CellSummary) bool { _, ok := c.OfRaw(); return ok }) {
-		add("of raw", false, func(c *CellSummary) string {
+		return absent
+	})
+}
+
+// has reports whether any cell has a median of a metric.
+func (s *Section) has(metric string) bool {
+	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool { _, ok := c.Median(metric); return ok })
+}
+
+// primaryTable is the planned comparison and what it costs.
+func (s *Section) primaryTable(baseline string) Table {
+	t := s.table("")
+	primary := s.Workload.Primary
+	t.Columns = append(t.Columns, s.medians(MetricLabel(primary), primary))
+	if slices.ContainsFunc(s.Cells, func(c CellSummary) bool { _, ok := c.OfRaw(); return ok }) {
+		t.Columns = append(t.Columns, s.column("of raw", func(c *CellSummary) string {
 			if share, ok := c.OfRaw(); ok {
 				return FormatPercent(share)
 			}
 			return ""
-		})
+		}))
 	}
-	add("vs "+s.Meta.Baseline, true, func(c *CellSummary) string {
-		return s.comparisonText(c.Cell, effects, health)
-	})
-	add(MetricLabel(MetricCPU), false, func(c *CellSummary) string { return medianText(c, MetricCPU) })
-	return g
-}
-
-// medianText is the median of a metric. The latency of a cell that was overloaded in some runs is
-// unbounded: the median of the others would be that of its luck. How late the load was is known still.
-func medianText(c *CellSummary, metric string) string {
-	value, ok := c.Median(metric)
-	kind, _, isLatency := latencyParts(metric)
-	if !ok || isLatency && kind != KindLateness && c.Overloaded > 0 {
-		return absent
-	}
-	return FormatMetric(metric, value)
+	versus := s.column("vs "+baseline, func(c *CellSummary) string { return s.comparisonText(c.Cell, baseline) })
+	versus.Left = true
+	t.Columns = append(t.Columns, versus, s.medians(MetricLabel(MetricCPU), MetricCPU))
+	return t
 }
 
 // comparisonText is what a cell's comparison with the baseline found.
-func (s *Sweep) comparisonText(c Cell, effects []Effect, health []Health) string {
-	point := pointOf(c)
-	if c.Arm != "" {
-		for _, h := range health {
-			if h.Point != point {
-				continue
-			}
-			word := "NOT HEALTHY"
-			if h.Healthy {
-				word = "healthy"
-			}
-			return intervalText(h.Interval) + " " + word
+func (s *Section) comparisonText(c Cell, baseline string) string {
+	switch {
+	case c.Arm != "":
+		for _, h := range s.Health {
+			return h.Text()
 		}
-		return ""
-	}
-	if c.Strategy == s.Meta.Baseline {
+	case c.Strategy == baseline:
 		return "baseline"
 	}
-	for _, e := range effects {
-		if e.Point != point || e.Strategy != c.Strategy {
-			continue
+	for _, e := range s.Effects {
+		if c.Arm == "" && e.Strategy == c.Strategy {
+			return e.Text()
 		}
-		switch e.Verdict {
-		case Undecided:
-			return intervalText(e.Interval) + " ?"
-		case NoDifference:
-			return intervalText(e.Interval) + " ~"
-		}
-		return intervalText(e.Interval)
 	}
 	return ""
 }
 
-func intervalText(i Interval) string {
-	if i.Blocks < 2 {
-		return FormatRatio(i.Ratio)
-	}
-	return FormatInterval(i.Ratio, i.Low, i.High)
-}
-
-// roleGroup is what one role saw; false if nobody played it.
-func roleGroup(kind string, point Cell, cells []CellSummary) (columnGroup, bool) {
-	var g columnGroup
+// roleTable is what one role saw; false if nobody played it.
+func (s *Section) roleTable(kind string) (Table, bool) {
+	title := kind + ", service time"
 	switch {
 	case kind == KindEndToEnd:
-		g.title = "end to end"
-	case kind == KindProduce && point.ProduceRate > 0, kind == KindConsume && point.ConsumeRate > 0:
-		g.title = kind + ", from the intended time"
-	default:
-		g.title = kind + ", service time"
+		title = "end to end"
+	case s.Point.Paced(kind):
+		title = kind + ", from the intended time"
 	}
-	var played []bool
+	t := s.table(title)
+	played := false
 	if kind != KindEndToEnd {
-		played = append(played, g.addMedians("op/s", kind+"-op/s", cells))
+		rate := kind + "-op/s"
+		played = s.has(rate)
+		t.Columns = append(t.Columns, s.medians("op/s", rate))
 	}
 	for _, statistic := range []string{"p50", "p99", "p999", "max"} {
-		played = append(played, g.addMedians(statisticLabel(statistic), LatencyMetric(kind, statistic), cells))
+		metric := LatencyMetric(kind, statistic)
+		played = played || s.has(metric)
+		t.Columns = append(t.Columns, s.medians(statisticLabel(statistic), metric))
 	}
-	return g, slices.Contains(played, true)
+	return t, played
 }
 
-// pacingGroup is what stands beside the latencies of an open loop; false if there was none.
-func pacingGroup(cells []CellSummary) (columnGroup, bool) {
-	g := columnGroup{title: "service time, and lateness of the load itself"}
+// pacingTable is what stands beside the latencies of an open loop; false if there was none.
+func (s *Section) pacingTable() (Table, bool) {
+	t := s.table("service time, and lateness of the load itself")
+	t.Detail = true
 	for _, kind := range []string{KindProduceService, KindConsumeService, KindLateness} {
-		has := func(c CellSummary) bool { _, ok := c.Median(LatencyMetric(kind, "p50")); return ok }
-		if !slices.ContainsFunc(cells, has) {
+		if !s.has(LatencyMetric(kind, "p50")) {
 			continue
 		}
 		for _, statistic := range []string{"p50", "p99"} {
 			metric := LatencyMetric(kind, statistic)
-			g.addMedians(MetricLabel(metric), metric, cells)
+			t.Columns = append(t.Columns, s.medians(MetricLabel(metric), metric))
 		}
 	}
-	return g, len(g.columns) > 0
-}
-
-// addMedians adds a column of medians, and reports whether any cell has one.
-func (g *columnGroup) addMedians(head, metric string, cells []CellSummary) bool {
-	col := column{head: head}
-	known := false
-	for i := range cells {
-		_, ok := cells[i].Median(metric)
-		known = known || ok
-		col.cells = append(col.cells, medianText(&cells[i], metric))
-	}
-	g.columns = append(g.columns, col)
-	return known
+	return t, len(t.Columns) > 0
 }

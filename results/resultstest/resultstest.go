@@ -189,7 +189,13 @@ func (l *load) run(c share, drift float64, random *rand.Rand) (*results.Run, map
 		}
 		hists[kind] = h
 		run.Samples[kind] = h.Count()
-		fillLatency(run.Metrics, kind, h)
+	}
+	for kind, h := range hists {
+		var lateness *results.Histogram
+		if run.Cell.Paced(kind) {
+			lateness = hists[results.KindLateness]
+		}
+		fillLatency(run.Metrics, kind, h, lateness)
 	}
 	run.Verification = results.Verification{
 		RecordsRead:    int64(0.9 * rate * window),
@@ -231,13 +237,13 @@ func (l *load) fillRates(run *results.Run, rate, slowdown float64) {
 	}
 }
 
-// fillLatency sets the latency metrics of one kind. Only quantiles with ten samples beyond them count.
-func fillLatency(metrics map[string]float64, kind string, h *results.Histogram) {
+// fillLatency sets the latency metrics of one kind that its histogram carries.
+func fillLatency(metrics map[string]float64, kind string, h, lateness *results.Histogram) {
 	quantile := map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 	for _, statistic := range results.Quantiles {
 		var ns float64
 		switch q, ok := quantile[statistic]; {
-		case ok && float64(h.Count())*(1-q) < 10:
+		case ok && !h.Carries(q, lateness):
 			continue
 		case ok:
 			ns = float64(h.Quantile(q))

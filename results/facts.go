@@ -1,0 +1,201 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// headline says how much was run, on which storage.
+func (s *Sweep) headline() string {
+	cells := s.cellCount()
+	parts := []string{
+		fmt.Sprintf("%d cells × %d blocks = %d runs", cells, s.Meta.Blocks, cells*s.Meta.Blocks),
+		fmt.Sprintf("seed %d", s.Meta.Seed),
+	}
+	return strings.Join(append(parts, s.storages()...), " · ")
+}
+
+// cellCount is the number of cells planned, or of those that were run where the plan is not known.
+func (s *Sweep) cellCount() int {
+	if s.Meta.Cells > 0 {
+		return s.Meta.Cells
+	}
+	seen := make(map[Cell]bool)
+	for i := range s.Runs {
+		seen[s.Runs[i].Cell] = true
+	}
+	return len(seen)
+}
+
+// storages says which workloads ran on what.
+func (s *Sweep) storages() []string {
+	var storages []string
+	workloads := make(map[string][]string)
+	for _, w := range s.Meta.Workloads {
+		if w.Storage == "" {
+			continue
+		}
+		if !slices.Contains(storages, w.Storage) {
+			storages = append(storages, w.Storage)
+		}
+		workloads[w.Storage] = append(workloads[w.Storage], w.Name)
+	}
+	if len(storages) == 1 {
+		return storages
+	}
+	for i, storage := range storages {
+		storages[i] = strings.Join(workloads[storage], ", ") + " on " + storage
+	}
+	return storages
+}
+
+func (s *Sweep) preflightLine() string {
+	p := s.Meta.Preflight
+	if p == (Preflight{}) {
+		return "preflight: not run"
+	}
+	var parts []string
+	if p.BustedCaught > 0 {
+		parts = append(parts, "busted caught in "+FormatDuration(p.BustedCaught))
+	} else {
+		parts = append(parts, "busted not caught")
+	}
+	if p.HarnessCost > 0 {
+		parts = append(parts, "harness "+FormatDuration(p.HarnessCost)+"/op")
+	}
+	if p.ClockRead > 0 {
+		parts = append(parts, "clock "+FormatDuration(p.ClockRead))
+	}
+	return "preflight: " + strings.Join(parts, " · ")
+}
+
+// shownFailures is the number of failed runs whose reasons tables show.
+const shownFailures = 3
+
+// verificationLines say how many runs count, why others don't, and who else used the machine.
+func (s *Sweep) verificationLines() []string {
+	var failures, skips []string // sentences; reasons
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		switch v := run.Verification; {
+		case v.Error != "":
+			failures = append(failures, fmt.Sprintf("run %d, %s %s, block %d: %s",
+				run.Index, run.Cell.Workload, run.Cell.Label(), run.Block, v.Error))
+		case v.Skipped != "":
+			skips = append(skips, v.Skipped)
+		}
+	}
+	line := fmt.Sprintf("%d/%d runs", len(s.Runs), s.cellCount()*s.Meta.Blocks)
+	if s.Meta.Interrupted {
+		line += ", interrupted"
+	}
+	verified := len(s.Runs) - len(failures) - len(skips)
+	switch {
+	case len(s.Runs) == 0:
+	case verified == len(s.Runs):
+		line += ", all verified"
+	default:
+		line += fmt.Sprintf(", %d verified", verified)
+	}
+	if len(failures) > 0 {
+		line += fmt.Sprintf(", %d FAILED verification", len(failures))
+	}
+	if len(skips) > 0 {
+		line += fmt.Sprintf(", %d could not be (%s)", len(skips), skips[0])
+	}
+	if len(s.Runs) > 0 {
+		steal, other := s.otherUse()
+		line += fmt.Sprintf(" · steal %s, other processes %s of the CPU time",
+			FormatPercent(steal), FormatPercent(other))
+	}
+	if more := len(failures) - shownFailures; more > 0 {
+		failures = append(failures[:shownFailures], fmt.Sprintf("and %d more", more))
+	}
+	return append([]string{line}, failures...)
+}
+
+// crowded is the share of the CPU time that other processes may use before a warning says so.
+const crowded = 0.1
+
+// neighbours is the warning that other processes were busy; nil if they were not.
+func (s *Sweep) neighbours() []string {
+	_, other := s.otherUse()
+	if !(other > crowded) {
+		return nil
+	}
+	return []string{fmt.Sprintf("other processes used %s of the CPU time during the runs: "+
+		"what they take from one strategy more than from another looks like a difference; repeat the sweep on an idle machine",
+		FormatPercent(other))}
+}
+
+// otherUse returns the median shares, over the runs, of the CPU time that the hypervisor took and that
+// other processes used; zeros without runs.
+func (s *Sweep) otherUse() (steal, other float64) {
+	if len(s.Runs) == 0 {
+		return 0, 0
+	}
+	var steals, others []float64
+	for i := range s.Runs {
+		steals = append(steals, s.Runs[i].StealPercent/100)
+		others = append(others, s.Runs[i].OtherPercent/100)
+	}
+	slices.Sort(steals)
+	slices.Sort(others)
+	return Median(steals), Median(others)
+}
+
+func (s *Sweep) environment() []Fact {
+	e := &s.Meta.Environment
+	known := func(text string) string { return cmp.Or(text, "unknown") }
+	facts := []Fact{
+		{"host", known(e.Host)},
+		{"CPU", fmt.Sprintf("%s, %d online, %d usable, quota %s, governor %s, virtual: %s",
+			known(e.CPUModel), e.CPUs, e.Affinity, known(e.Quota), known(e.Governor), known(e.Virtual))},
+		{"memory", FormatBytes(float64(e.Memory))},
+		{"system", fmt.Sprintf("%s/%s, kernel %s", known(e.OS), known(e.Arch), known(e.Kernel))},
+		{"Go", fmt.Sprintf("%s, GOMAXPROCS %d, GOGC %s", known(e.GoVersion), e.GOMAXPROCS, known(e.GOGC))},
+		{"tailrace", fmt.Sprintf("%s, commit %s", known(s.Meta.Version), known(e.Commit))},
+		{"load at the start", fmt.Sprintf("%.2f", e.Load1)},
+	}
+	for _, kind := range slices.Sorted(maps.Keys(e.Filesystems)) {
+		facts = append(facts, Fact{kind, e.Filesystems[kind]})
+	}
+	return facts
+}
+
+// shellLine quotes a command's words as a POSIX shell needs it.
+func shellLine(command []string) string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		safe := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+%@", r))
+		})
+		words[i] = word
+		if !safe {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// shortened says in which runs the window closed before its time, because they had written all that
+// they may.
+func (s *Sweep) shortened() []string {
+	runs := 0
+	least := 1.0
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if w := s.workload(run.Cell.Workload); run.ByteBound && run.Valid() && w.Duration > 0 {
+			runs++
+			least = min(least, run.Window/w.Duration)
+		}
+	}
+	if runs == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d runs had written all that they may before their window was over, one after %s of it: rates are over the shorter window",
+		runs, len(s.Runs), FormatPercent(least))}
+}

@@ -1,0 +1,89 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteSummary writes the sweep as Markdown, to paste into a document: the answers first, then the
+// tables of WriteTable, how to read them, and everything needed to repeat the sweep.
+func (s *Sweep) WriteSummary(w io.Writer) error {
+	var out strings.Builder
+	summary := s.Summary()
+	fmt.Fprintf(&out, "# %s\n\n", summary.Title)
+	if summary.Distrust != "" {
+		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", summary.Distrust)
+	}
+	for _, answer := range summary.Answers {
+		fmt.Fprintf(&out, "- %s\n", answer.Text)
+	}
+	fmt.Fprintf(&out, "\n%s\n\n", summary.Headline)
+	writeList(&out, append(summary.Verification, summary.Preflight))
+	if len(summary.Warnings) > 0 {
+		fmt.Fprint(&out, "\n## Warnings\n\n")
+		writeList(&out, summary.Warnings)
+	}
+	for _, section := range summary.Sections {
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", section.Workload.Name, section.Description)
+		for i := range section.Tables {
+			writeMarkdown(&out, &section.Tables[i])
+		}
+		if len(section.Notes) > 0 {
+			out.WriteString("\n")
+		}
+		writeList(&out, section.Notes)
+	}
+	fmt.Fprint(&out, "\n## How to read this\n")
+	for _, note := range summary.Footnotes {
+		fmt.Fprintf(&out, "\n%s\n", markdownText.Replace(note))
+	}
+	out.WriteString("\n")
+	for _, text := range summary.Reading {
+		fmt.Fprintf(&out, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+	}
+	fmt.Fprint(&out, "\n## Environment\n\n")
+	for _, fact := range summary.Environment {
+		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, fact.Value)
+	}
+	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, seed %d.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
+		summary.Begun, summary.Seed, summary.Command, summary.Files)
+	if len(summary.Settings.Labels) > 0 {
+		writeMarkdown(&out, &summary.Settings)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func writeList(out *strings.Builder, items []string) {
+	for _, item := range items {
+		fmt.Fprintf(out, "- %s\n", item)
+	}
+}
+
+// writeMarkdown writes a table after an empty line, its title as the heading of the labels.
+func writeMarkdown(out *strings.Builder, t *Table) {
+	out.WriteString("\n")
+	columns := append([]Column{{Head: t.Title, Cells: t.Labels, Left: true}}, t.Columns...)
+	for _, c := range columns {
+		fmt.Fprintf(out, "| %s ", markdownText.Replace(c.Head))
+	}
+	out.WriteString("|\n")
+	for _, c := range columns {
+		if c.Left {
+			out.WriteString("|:--")
+		} else {
+			out.WriteString("|--:")
+		}
+	}
+	out.WriteString("|\n")
+	for i := range t.Labels {
+		for _, c := range columns {
+			fmt.Fprintf(out, "| %s ", markdownText.Replace(c.Cells[i]))
+		}
+		out.WriteString("|\n")
+	}
+}
+
+// markdownText escapes what would end a cell of a table, and strikes nothing through.
+var markdownText = strings.NewReplacer("|", `\|`, "~", `\~`, "\n", " ")
