@@ -124,7 +124,7 @@ func (w *worker) append(intended int64, free bool) (end int64, err error) {
 	}
 	c.ledger.add(base, int64(load.BatchRecords), w.run.told)
 	w.written += int64(len(b))
-	if w.written >= w.share-w.share/64 {
+	if w.written+w.batch > w.share-w.share/64 {
 		w.run.closeEarly(end)
 	}
 	if w.run.inWindow(end) {
@@ -207,8 +207,11 @@ func (w *worker) reader(pace *workload.Schedule) error {
 // mixed draws each operation until the run stops.
 func (w *worker) mixed() error {
 	end := w.run.clock.now()
-	for end < w.run.stopAt() && !w.spent() {
+	for end < w.run.stopAt() {
 		if w.draw.Produce(w.run.spec.Workload.ProducePercent) {
+			if w.spent() {
+				return nil
+			}
 			var err error
 			if end, err = w.append(end, false); err != nil {
 				return err
