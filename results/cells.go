@@ -21,13 +21,14 @@ type CellSummary struct {
 // Values returns the values of a metric over the valid runs, ascending; nil if none has it.
 func (c *CellSummary) Values(metric string) []float64 { return slices.Clone(c.values[metric]) }
 
-// Median returns the median of a metric over the valid runs; false if none has it. The latency of a
-// cell that was overloaded in some runs is unbounded and has no median: that of the other runs would be
-// one of luck. How late the load was is known still.
+// Median returns the median of a metric over the valid runs; false if none has it. A latency has one
+// only if every run carries it: a median over those that do would be one of luck, and stand beside the
+// medians of other runs. So the latency of a cell that was overloaded in some runs has none; how late
+// the load was is known still.
 func (c *CellSummary) Median(metric string) (float64, bool) {
 	values := c.values[metric]
 	kind, _, isLatency := latencyParts(metric)
-	if len(values) == 0 || isLatency && kind != KindLateness && c.Overloaded > 0 {
+	if len(values) == 0 || isLatency && kind != KindLateness && (c.Overloaded > 0 || len(values) < c.Valid) {
 		return 0, false
 	}
 	return Median(values), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,21 +49,14 @@ func exitCode(err error) int {
 	}
 }
 
-// plainText is an error without the names of the packages that it passed through, in one line.
-func plainText(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	for {
-		head, rest, found := strings.Cut(text, ": ")
-		switch {
-		case !found:
-			return text
-		case head == "harness", head == "workload", head == "results", head == "plots", head == "strategies", head == "segment",
-			head == "cannot run":
-			text = rest
-		default:
-			return text
-		}
-	}
+// packageNames are what errors say of where they come from, which means nothing to who reads them.
+var packageNames = []string{"segment", "strategies", "workload", "harness", "results", "plots", "cannot run"}
+
+// plainText is the text of an error in one line, without the names of the packages that it passed.
+func plainText(text string) string {
+	parts := strings.Split(strings.Join(strings.Fields(text), " "), ": ")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return slices.Contains(packageNames, part) })
+	return strings.Join(parts, ": ")
 }
 
 // flagError words the errors of the flag parser.
@@ -111,7 +105,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
-		if !c.Hidden {
+		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
 			names = append(names, c.Name())
 		}
 	}

@@ -36,7 +36,7 @@ type flagGroup struct {
 func (f *runFlags) groups() []flagGroup {
 	return []flagGroup{
 		{"What to compare", f.compared()},
-		{"The load; without a flag of who does the work, these change each of the workloads", f.load()},
+		{"The load", f.load()},
 		{"How to measure", f.measurement()},
 		{"Where data and results go", f.places()},
 	}
@@ -44,10 +44,11 @@ func (f *runFlags) groups() []flagGroup {
 
 func (f *runFlags) compared() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.Var(list(&f.strategies, parseName), "strategies", "`names` with commas between, or core, all; default: those of each workload")
-	flags.Var(list(&f.workloads, parseName), "workloads", "`names` or OpenMessaging Benchmark files (FILE.yaml); default: all of the preset")
-	flags.StringVar(&f.preset, "preset", "default", "`name` of a set of workloads: default")
-	flags.StringVar(&f.baseline, "baseline", "", "`strategy` that the others are compared with; default: the first")
+	flags.SortFlags = false
+	flags.Var(list(&f.strategies, parseName), "strategies", "`names` with commas between; core and all stand for several (default those of each workload)")
+	flags.Var(list(&f.workloads, parseName), "workloads", "`names`, or OpenMessaging Benchmark files as FILE.yaml (default all of the preset)")
+	flags.Var(single(&f.preset, f.preset, parseText), "preset", "`name` of a set of workloads")
+	flags.StringVar(&f.baseline, "baseline", "", "`strategy` that the others are compared with (default the first)")
 	return flags
 }
 
@@ -58,25 +59,25 @@ func (f *runFlags) load() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Var(list(&o.Workers, parseCount), "workers", "goroutines that both append and read, drawing each operation; a `list` makes a sweep")
-	flags.Var(list(&o.ProducePercent, workload.ParseMix), "mix", fmt.Sprintf("share of appends in percent, `produce=N`; default produce=%g", mix.ProducePercent))
+	flags.Var(list(&o.ProducePercent, workload.ParseMix), "mix", fmt.Sprintf("share of appends in percent, `produce=N` (default produce=%g)", mix.ProducePercent))
 	flags.Var(list(&o.Producers, parseCount), "producers", "goroutines that only append; a `list` makes a sweep")
 	flags.Var(list(&o.Consumers, parseCount), "consumers", "goroutines that only read, each of them everything; a `list` makes a sweep")
-	flags.Var(optional(&o.Partitions, parseCount), "partitions", fmt.Sprintf("`number` of logs that the work is spread over; default %d", base.Partitions))
-	flags.Var(optional(&o.RecordSize, workload.ParseSize), "record-size", fmt.Sprintf("`size` of a record's value; default %s", size(int64(base.RecordSize))))
-	flags.Var(optional(&o.BatchRecords, parseCount), "batch-records", fmt.Sprintf("`number` of records in an append; default %d", base.BatchRecords))
+	flags.Var(optional(&o.Partitions, parseCount), "partitions", fmt.Sprintf("`number` of logs that the work is spread over (default %d)", base.Partitions))
+	flags.Var(optional(&o.RecordSize, workload.ParseSize), "record-size", fmt.Sprintf("`size` of a record's value (default %s)", size(int64(base.RecordSize))))
+	flags.Var(optional(&o.BatchRecords, parseCount), "batch-records", fmt.Sprintf("`number` of records in an append (default %d)", base.BatchRecords))
 	flags.Var(optional(&o.FetchBytes, workload.ParseSize), "fetch-bytes",
-		fmt.Sprintf("`size` of a reader's buffer; default %s, %s for workers", size(int64(base.FetchBytes)), size(int64(mix.FetchBytes))))
+		fmt.Sprintf("`size` of a reader's buffer (default %s, %s for workers)", size(int64(base.FetchBytes)), size(int64(mix.FetchBytes))))
 	flags.Var(optional(&o.Pattern, parseText), "pattern",
-		fmt.Sprintf("what is read: %s (the newest, waiting for it), %s (from the first on) or %s (written before the run); default %s, %s for workers",
+		fmt.Sprintf("what is `read`: %s, the newest, waiting for it; %s, from the first on; %s, what was there before the run (default %s, %s for workers)",
 			workload.Tail, workload.CatchUp, workload.Random, base.Pattern, mix.Pattern))
 	flags.Var(optional(&o.Prefill, workload.ParseSize), "prefill",
-		fmt.Sprintf("`size` of what is written before the run; default %s, %s for patterns that read it", size(base.Prefill), size(mix.Prefill)))
-	flags.Var(optional(&o.ProduceRate, workload.ParseRate), "produce-rate", "records per second of all producers together (`20000/s`); default: as fast as possible")
-	flags.Var(optional(&o.ConsumeRate, workload.ParseRate), "consume-rate", "reads per second of all consumers together (`20000/s`); default: as fast as possible")
-	flags.Var(optional(&o.Acks, parseText), "acks", fmt.Sprintf("when an append is answered: %s or %s; default %s", workload.AcksNone, workload.AcksLeader, base.Acks))
+		fmt.Sprintf("`size` of what is written before the run (default %s, %s for patterns that read it)", size(base.Prefill), size(mix.Prefill)))
+	flags.Var(optional(&o.ProduceRate, workload.ParseRate), "produce-rate", "`records` per second of all producers together, as in 20000/s (default as many as they can)")
+	flags.Var(optional(&o.ConsumeRate, workload.ParseRate), "consume-rate", "`reads` per second of all consumers together, as in 20000/s (default as many as they can)")
+	flags.Var(optional(&o.Acks, parseText), "acks", fmt.Sprintf("`when` an append is answered: %s, once its bytes are taken; %s, once they are written (default %s)", workload.AcksNone, workload.AcksLeader, base.Acks))
 	flags.Var(optional(&o.Sync, parseText), "sync",
-		fmt.Sprintf("when appends are made durable: %s, or %s (before each answer); default %s", workload.SyncNone, workload.SyncBatch, base.Sync))
-	flags.Var(optional(&o.SegmentSize, workload.ParseSize), "segment-size", fmt.Sprintf("`size` at which a new segment is begun; default %s", size(base.SegmentSize)))
+		fmt.Sprintf("`when` appends are made durable: %s, never; %s, each before its answer (default %s)", workload.SyncNone, workload.SyncBatch, base.Sync))
+	flags.Var(optional(&o.SegmentSize, workload.ParseSize), "segment-size", fmt.Sprintf("`size` at which a new segment is begun (default %s)", size(base.SegmentSize)))
 	return flags
 }
 
@@ -84,11 +85,11 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 	base := workload.Default()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.Var(optional(&f.overrides.Ramp, parseTime), "ramp", fmt.Sprintf("`time` under load before a measurement; default %s", base.Ramp))
-	flags.Var(optional(&f.overrides.Duration, parseTime), "duration", fmt.Sprintf("`time` that a measurement takes; default %s", base.Duration))
+	flags.Var(optional(&f.overrides.Ramp, parseTime), "ramp", fmt.Sprintf("`time` under load before a measurement (default %s)", base.Ramp))
+	flags.Var(optional(&f.overrides.Duration, parseTime), "duration", fmt.Sprintf("`time` that a measurement takes (default %s)", base.Duration))
 	flags.Var(single(&f.blocks, fmt.Sprint(f.blocks), parseCount), "blocks",
-		"`number` of times that everything runs, in random order; --count is the same. 6 tell 13 % apart, 25 are better")
-	flags.Var(list(&f.gomaxprocs, parseCount), "cpu", "`list` of numbers of processors to use (GOMAXPROCS); default: all")
+		"`number` of times that everything runs, in random order; more tell smaller differences apart; also --count")
+	flags.Var(list(&f.gomaxprocs, parseCount), "cpu", "`list` of numbers of processors to use, as GOMAXPROCS (default all)")
 	flags.Var(single(&f.seed, fmt.Sprint(f.seed), parseSeed), "seed", "`number` that determines every random choice")
 	return flags
 }
@@ -96,12 +97,12 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 func (f *runFlags) places() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(&f.storage, "storage", harness.StorageAuto,
-		fmt.Sprintf("`kind`: %s (memory unless the load syncs), %s, %s or %s",
+	flags.Var(single(&f.storage, f.storage, parseText), "storage",
+		fmt.Sprintf("`kind` of storage: %s, memory unless the load syncs; %s; %s; %s, without system calls",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))
-	flags.StringVar(&f.dir, "dir", "", "existing `directory` for the data of the runs; default: one that fits the storage")
-	flags.StringVar(&f.out, "out", "", "`directory` for the results; default out/TIME, linked from out/latest")
-	flags.BoolVar(&f.keepData, "keep-data", false, "leave the segment files of the last run of each kind, under --out")
+	flags.StringVar(&f.dir, "dir", "", "existing `directory` for the data of the runs (default one that fits the storage)")
+	flags.StringVar(&f.out, "out", "", "`directory` for the results (default out/TIME, linked from out/latest)")
+	flags.BoolVar(&f.keepData, "keep-data", false, "leave the segment files of the last block; the table says where")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no progress")
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON instead of tables")
 	return flags

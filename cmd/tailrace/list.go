@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -39,33 +40,31 @@ func newList() *cobra.Command {
 		Example:               "  tailrace list\n  tailrace list strategies",
 		ValidArgs:             names,
 		DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return noArguments(cmd, args[1:])
-			}
-			return nil
-		},
+		Args:                  oneListing,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = names
-			}
-			found := false
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, l := range listings() {
-				if len(args) == 1 && args[0] != l.name {
+			for i, l := range listings() {
+				switch {
+				case len(args) > 0 && args[0] != l.name:
 					continue
-				}
-				if found {
+				case len(args) == 0 && i > 0:
 					fmt.Fprintln(table)
 				}
-				found = true
 				l.write(table)
-			}
-			if !found {
-				return usagef("%s: nothing to list of this name; there are %s", args[0], strings.Join(names, ", "))
 			}
 			return table.Flush()
 		},
+	}
+}
+
+func oneListing(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return usagef("%s: list takes one name at most, or none for everything", args[1])
+	case len(args) == 1 && !slices.Contains(cmd.ValidArgs, args[0]):
+		return usagef("%s: nothing to list of this name; there are %s", args[0], strings.Join(cmd.ValidArgs, ", "))
+	default:
+		return nil
 	}
 }
 
@@ -97,7 +96,7 @@ func listPresets(w io.Writer) {
 		names = append(names, p.Name)
 	}
 	fmt.Fprintln(w, "Presets (--preset)")
-	fmt.Fprintf(w, "  default\t%s: what runs if nothing else is asked for\n", strings.Join(names, ", "))
+	fmt.Fprintf(w, "  %s\t%s: what runs if nothing else is asked for\n", defaultPreset, strings.Join(names, ", "))
 }
 
 func listCharts(w io.Writer) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ const (
 	coreStrategies = "core"
 	allStrategies  = "all"
 )
+
+// defaultPreset is the set of workloads that runs if nothing else is asked for.
+const defaultPreset = "default"
 
 // expandStrategies replaces the names that stand for several and refuses those that there are not.
 // Nothing given stays nothing.
@@ -70,8 +74,8 @@ func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, erro
 		return nil, usagef("--preset %s: --workloads %s names the workloads already; give either", f.preset, strings.Join(f.workloads, ","))
 	case f.preset == "full":
 		return nil, usagef("--preset full: not available yet; leave it out for the default sweep")
-	case f.preset != "default":
-		return nil, usagef("--preset %s: no such preset; there is default", f.preset)
+	case f.preset != defaultPreset:
+		return nil, usagef("--preset %s: no such preset; there is %s", f.preset, defaultPreset)
 	case len(f.workloads) == 0 && !cmd.Flags().Changed("preset") && f.overrides.HasRoles():
 		return workload.Custom(f.overrides), nil
 	}
@@ -111,13 +115,16 @@ func findWorkload(name string, overrides *workload.Overrides) (workload.Workload
 	}
 	w, err := workload.Load(name)
 	var missing *workload.FileError
+	var file *fs.PathError
 	switch {
-	case err == nil:
-		return w, nil
 	case errors.As(err, &missing) && missing.Flag == "--produce-rate" && overrides.ProduceRate != nil:
 		return w, nil // the flag supplies what the file lacks
-	default:
+	case errors.As(err, &file):
+		return w, usagef("--workloads %s: %w", name, file.Err)
+	case err != nil:
 		return w, usageError{err}
+	default:
+		return w, nil
 	}
 }
 
@@ -128,7 +135,7 @@ func isFile(name string) bool {
 
 // completeStrategies and the others offer the values of flags to the shell.
 func completeStrategies(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	choices := []string{coreStrategies, allStrategies}
+	choices := []string{coreStrategies + "\tthe models that run by default", allStrategies + "\tevery strategy but the controls"}
 	for _, s := range strategies.List {
 		choices = append(choices, s.Name+"\t"+s.Summary)
 	}

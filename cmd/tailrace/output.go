@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,12 +22,24 @@ const (
 // resultsDirectory is where the results go: as given, or a folder of out named after the time.
 func resultsDirectory(given string, now time.Time) (string, error) {
 	if given == "" {
-		return filepath.Join(outParent, now.Format("20060102-150405")), nil
+		return unusedDirectory(filepath.Join(outParent, now.Format("20060102-150405"))), nil
 	}
 	if filepath.Clean(given) == filepath.Join(outParent, latestLink) {
 		return "", usagef("--out %s: this is the link to the newest results; give a name of its own", given)
 	}
 	return given, nil
+}
+
+// unusedDirectory adds a number to a path where there is something already: a sweep may be shorter
+// than a second.
+func unusedDirectory(path string) string {
+	unused := path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(unused); err != nil {
+			return unused
+		}
+		unused = fmt.Sprintf("%s-%d", path, n)
+	}
 }
 
 // linkLatest lets out/latest point to results in out, and returns the shortest path to them.
@@ -53,9 +65,7 @@ func printSweep(w io.Writer, sweep *results.Sweep, asJSON bool) error {
 	if !asJSON {
 		return sweep.WriteTable(w)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(newDocument(sweep))
+	return sweep.WriteJSON(w)
 }
 
 // writeCharts writes the charts of a sweep and the report that shows them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,19 +19,25 @@ const (
 )
 
 // progress tells how far a sweep is: on a terminal in one line that is rewritten, elsewhere in a few
-// plain lines. It is used by one goroutine at a time.
+// plain lines. start comes first, stop last; the sweep may call update from another goroutine.
 type progress struct {
 	out     io.Writer
 	quiet   bool
 	columns int // of the terminal; 0 where there is none
 
-	steps    int // plain lines of the sweep
-	step     int // of these, printed
+	mu       sync.Mutex // guards what follows, and the line on the terminal
+	now      harness.Progress
+	since    time.Time // of now
+	steps    int       // plain lines of the sweep
+	step     int       // of these, printed
 	failures int
+
+	ticker   sync.WaitGroup
+	stopping chan struct{}
 }
 
 func newProgress(out io.Writer, quiet bool) *progress {
-	return &progress{out: out, quiet: quiet, columns: terminalColumns(out)}
+	return &progress{out: out, quiet: quiet, columns: terminalColumns(out), stopping: make(chan struct{})}
 }
 
 // terminalColumns is the width of the terminal that w is; 0 if it is none.
@@ -57,24 +64,59 @@ func (p *progress) start(plan *harness.Plan) {
 	p.line(fmt.Sprintf("%d cells × %d blocks, about %s; results go to %s",
 		len(plan.Cells), blocks, plan.Estimate.Round(time.Second), plan.Options.Out))
 	p.say("preflight")
+	p.ticker.Go(p.tick)
+}
+
+// tick counts the time left down, so that a long run is seen to go on.
+func (p *progress) tick() {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stopping:
+			return
+		case <-ticker.C:
+			p.mu.Lock()
+			p.show()
+			p.mu.Unlock()
+		}
+	}
+}
+
+// stop ends what start began.
+func (p *progress) stop() {
+	close(p.stopping)
+	p.ticker.Wait()
+	p.clear()
 }
 
 // update is called before the first run and after each.
 func (p *progress) update(now harness.Progress) {
-	last := ""
-	if run := now.Run; run != nil {
-		last = run.Cell.Workload + " " + run.Cell.Label()
-		if !run.Valid() {
-			p.fail(fmt.Sprintf("%s, block %d: %s", last, run.Block+1, run.Verification.Error))
-		}
-		last = " · " + last
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now, p.since = now, time.Now()
+	if run := now.Run; run != nil && !run.Valid() {
+		p.fail(fmt.Sprintf("%s %s, block %d: %s", run.Cell.Workload, run.Cell.Label(), run.Block, plainText(run.Verification.Error)))
 	}
-	left := now.Left.Round(time.Second)
-	p.say(fmt.Sprintf("%d/%d runs · %d %% · %s left%s", now.Done, now.Total, 100*now.Done/now.Total, left, last))
 	if step := now.Done * p.steps / now.Total; p.columns == 0 && step > p.step {
 		p.step = step
-		p.line(fmt.Sprintf("%d/%d runs, %s left", now.Done, now.Total, left))
+		p.line(fmt.Sprintf("%d/%d runs, about %s left", now.Done, now.Total, now.Left.Round(time.Second)))
 	}
+	p.show()
+}
+
+// show writes the line on the terminal.
+func (p *progress) show() {
+	now := p.now
+	if now.Total == 0 {
+		return // still in the preflight
+	}
+	left := max(now.Left-time.Since(p.since), 0).Round(time.Second)
+	text := fmt.Sprintf("%d/%d runs · %d %% · about %s left", now.Done, now.Total, 100*now.Done/now.Total, left)
+	if run := now.Run; run != nil {
+		text += " · last " + run.Cell.Workload + " " + run.Cell.Label()
+	}
+	p.say(text)
 }
 
 func (p *progress) fail(what string) {

@@ -33,7 +33,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintln(stderr, "tailrace: "+plainText(err))
+		fmt.Fprintln(stderr, "tailrace: "+plainText(err.Error()))
 	}
 	return exitCode(err)
 }

@@ -19,8 +19,9 @@ each run in a process of its own and verified afterwards. It prints a table, and
 leaves everything that was measured, the charts and report.html under --out.
 
 Without flags it runs the default sweep. Flags of who does the work (--workers with
---mix, or --producers and --consumers) make a workload of your own; with --workloads
-they change those. Lists make a sweep: with commas, or the flag repeated.
+--mix, or --producers and --consumers) make a workload of your own; with --workloads,
+and for all other flags of the load, they change the workloads that run. Lists make
+a sweep: with commas, or the flag repeated.
 
 Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 130
 interrupted. Ctrl-C keeps what has finished.`
@@ -32,7 +33,7 @@ const runExample = `  tailrace run --workers 8 --mix produce=25
 
 // newRun is the command that runs a sweep; command is what the user typed.
 func newRun(command []string) *cobra.Command {
-	flags := &runFlags{blocks: 6, seed: 1}
+	flags := &runFlags{preset: defaultPreset, blocks: 6, seed: 1, storage: harness.StorageAuto}
 	cmd := &cobra.Command{
 		Use:                   "run [flags]",
 		Short:                 "Run a sweep: presets, flags or workload files in, results and a table out",
@@ -59,7 +60,7 @@ func newRun(command []string) *cobra.Command {
 		"strategies": completeStrategies,
 		"baseline":   cobra.FixedCompletions(strategyNames(), cobra.ShellCompDirectiveNoFileComp),
 		"workloads":  completeWorkloads,
-		"preset":     completeOneOf("default"),
+		"preset":     completeOneOf(defaultPreset),
 		"pattern":    completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random)),
 		"acks":       completeOneOf(workload.AcksNone, workload.AcksLeader),
 		"sync":       completeOneOf(workload.SyncNone, workload.SyncBatch),
@@ -118,7 +119,7 @@ func runSweep(cmd *cobra.Command, f *runFlags, options harness.Options) error {
 	}
 	shown.start(plan)
 	sweep, err := harness.Run(cmd.Context(), plan)
-	shown.clear()
+	shown.stop()
 	interrupted := errors.Is(err, harness.ErrInterrupted)
 	if err != nil && !interrupted {
 		return err

@@ -1,22 +1,22 @@
-package main
+package results
 
 import (
+	"encoding/json"
+	"io"
 	"math"
-
-	"tailrace/results"
 )
 
-// document is the JSON that --json prints.
+// document is the layout of WriteJSON.
 type document struct {
-	Meta    results.Meta     `json:"meta"`
+	Meta    Meta             `json:"meta"`
 	Effects []documentEffect `json:"effects"`
 	Cells   []documentCell   `json:"cells"`
 }
 
 type documentEffect struct {
-	results.Comparison
-	Point  results.Cell `json:"point"`
-	Blocks int          `json:"blocks"`
+	Comparison
+	Point  Cell `json:"point"`
+	Blocks int  `json:"blocks"`
 	// Null where there are too few blocks for them.
 	Ratio   *float64 `json:"ratio"`
 	Low     *float64 `json:"low"`
@@ -27,16 +27,24 @@ type documentEffect struct {
 }
 
 type documentCell struct {
-	Cell       results.Cell       `json:"cell"`
+	Cell       Cell               `json:"cell"`
 	Runs       int                `json:"runs"`
 	Valid      int                `json:"valid"`
 	Overloaded int                `json:"overloaded"`
 	Medians    map[string]float64 `json:"medians"`
 }
 
-func newDocument(sweep *results.Sweep) document {
-	d := document{Meta: sweep.Meta, Effects: []documentEffect{}, Cells: []documentCell{}}
-	for _, e := range sweep.Effects() {
+// WriteJSON writes the sweep's description, its effects and the medians of its cells as one JSON
+// object, for scripts. Numbers that are none are null or absent.
+func (s *Sweep) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(s.document())
+}
+
+func (s *Sweep) document() document {
+	d := document{Meta: s.Meta, Effects: []documentEffect{}, Cells: []documentCell{}}
+	for _, e := range s.Effects() {
 		d.Effects = append(d.Effects, documentEffect{
 			Comparison: e.Comparison, Point: e.Point, Blocks: e.Blocks,
 			Ratio: finite(e.Ratio), Low: finite(e.Low), High: finite(e.High), Level: e.Level,
@@ -44,12 +52,12 @@ func newDocument(sweep *results.Sweep) document {
 		})
 	}
 	metrics := make(map[string]bool)
-	for i := range sweep.Runs {
-		for metric := range sweep.Runs[i].Metrics {
+	for i := range s.Runs {
+		for metric := range s.Runs[i].Metrics {
 			metrics[metric] = true
 		}
 	}
-	for _, c := range sweep.Cells() {
+	for _, c := range s.Cells() {
 		medians := make(map[string]float64)
 		for metric := range metrics {
 			if median, ok := c.Median(metric); ok {
