@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"runtime"
 	"time"
 )
@@ -18,30 +19,45 @@ func (c clock) wall(now int64) int64 {
 	return c.epoch.Add(time.Duration(now)).UnixMilli()
 }
 
-// spinBefore is how long before its time a pause ends in busy waiting: about what the kernel takes to
-// wake a thread with a timer slack of a nanosecond.
-const spinBefore = 15 * time.Microsecond
+// spinBefore is how long before its time a pause ends in busy waiting: longer than the kernel usually
+// takes to wake a thread.
+const spinBefore = 60 * time.Microsecond
 
-// until pauses the goroutine until the clock reads at. It sleeps in the kernel and spins through the
-// last microseconds: time.Sleep would oversleep by about a millisecond. The goroutine is not locked
-// to its thread, since a locked one makes a hand-over through a channel many times dearer and leaves
-// a mutex as it is, which would decide between the models.
-func (c clock) until(at int64) {
+// pauser lets one goroutine wait for moments of a clock, without holding a processor while it sleeps.
+//
+// time.Sleep would oversleep by about a millisecond. Sleeping in a system call is exact, but keeps the
+// processor until the scheduler's monitor takes it away, after 20 µs to 10 ms, and whoever is ready
+// meanwhile waits: with more sleepers than processors, end-to-end latencies were the monitor's. Locking
+// the goroutine to its thread would make a hand-over through a channel many times dearer and leave a
+// mutex as it is, which would decide between the models. A timer that is read like a network connection
+// parks the goroutine alone.
+type pauser struct {
+	clock clock
+	timer timer
+}
+
+func newPauser(c clock) (*pauser, error) {
+	t, err := newTimer()
+	if err != nil {
+		return nil, fmt.Errorf("harness: timer: %w", err)
+	}
+	return &pauser{clock: c, timer: t}, nil
+}
+
+// until pauses until the clock reads at. Through the last microseconds it spins, and lets whoever is
+// ready go first.
+func (p *pauser) until(at int64) {
 	for {
-		left := at - c.now()
-		if left <= 0 {
+		left := at - p.clock.now()
+		switch {
+		case left <= 0:
 			return
-		}
-		if left <= int64(spinBefore) {
-			continue
-		}
-		// A goroutine that sleeps in the kernel keeps its processor until the scheduler's monitor takes
-		// it away, after 20 µs to 10 ms. Whoever the last call has made ready waits in that
-		// processor's queue, so they go first: without this the end-to-end latency of a paced load was
-		// the monitor's (median 14 to 260 µs), with it it is the model's (5.5 to 10 µs).
-		runtime.Gosched()
-		if left = at - c.now(); left > int64(spinBefore) {
-			nanosleep(time.Duration(left) - spinBefore)
+		case left > int64(spinBefore):
+			p.timer.sleep(time.Duration(left) - spinBefore)
+		default:
+			runtime.Gosched()
 		}
 	}
 }
+
+func (p *pauser) close() { p.timer.close() }

@@ -20,13 +20,17 @@ const childMode = "TAILRACE_TEST_CHILD"
 
 // Values of childMode.
 const (
-	childWorks   = "works"
-	childBlind   = "blind"   // runs mutex where it was told to run busted
-	childCrashes = "crashes" // like the rest, at the strategy rwmutex alone
-	childBabbles = "babbles"
-	childKilled  = "killed"
-	childNoCheck = "no-busted" // crashes where it was told to run busted
+	childWorks     = "works"
+	childBlind     = "blind"   // runs mutex where it was told to run busted
+	childCrashes   = "crashes" // like the rest, at the strategy rwmutex alone
+	childBabbles   = "babbles"
+	childKilled    = "killed"
+	childNoCheck   = "no-busted" // crashes where it was told to run busted
+	childAnnounces = "announces" // tells of a run of rwmutex through announceFile once it has data
 )
+
+// announceFile is the environment variable that names a named pipe.
+const announceFile = "TAILRACE_TEST_ANNOUNCE"
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
@@ -46,8 +50,13 @@ func child(mode string) int {
 	}
 	faulty := spec.Cell.Strategy == "rwmutex"
 	switch {
+	case mode == childAnnounces && faulty:
+		if err := announce(&spec); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	case mode == childBlind && spec.Cell.Strategy == "busted":
-		spec.Cell.Strategy = "mutex"
+		spec.Cell.Strategy, spec.Workload.Duration = "mutex", 10*time.Millisecond
 	case mode == childNoCheck && spec.Cell.Strategy == "busted", mode == childCrashes && faulty:
 		fmt.Fprintln(os.Stderr, "it fell over\nand said more")
 		return 3
@@ -73,6 +82,24 @@ func child(mode string) int {
 	return 0
 }
 
+// announce makes the run a long one that has data already, and lets whoever opens the pipe go on.
+func announce(spec *Spec) error {
+	spec.Workload.Duration = time.Hour
+	if spec.Dir != "" {
+		if err := os.MkdirAll(spec.Dir, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(spec.Dir, "data"), []byte("data"), 0o644); err != nil {
+			return err
+		}
+	}
+	pipe, err := os.OpenFile(os.Getenv(announceFile), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return pipe.Close()
+}
+
 // tiny is the base of the workloads here: windows of 20 ms, small segments so that logs roll.
 func tiny(name string) workload.Workload {
 	w := workload.Default()
@@ -80,7 +107,7 @@ func tiny(name string) workload.Workload {
 	w.RecordSize = 100
 	w.FetchBytes = 8 << 10
 	w.SegmentSize = 1 << 20
-	w.MaxBytes = 64 << 20
+	w.MaxBytes = 1 << 30
 	w.Ramp, w.Duration = 5*time.Millisecond, 20*time.Millisecond
 	return w
 }
@@ -121,6 +148,27 @@ func mustPerform(t *testing.T, spec Spec) *Outcome {
 	}
 	return o
 }
+
+// performUntil executes a run until its window has what a test needs. On a busy machine a window of
+// some milliseconds may pass without the process, or a role of it, having been on a processor.
+func performUntil(t *testing.T, spec Spec, has func(run *results.Run) bool) *Outcome {
+	t.Helper()
+	const tries = 20
+	dir := spec.Dir
+	for i := range tries {
+		if dir != "" {
+			spec.Dir = fmt.Sprintf("%s-%d", dir, i)
+		}
+		if o := mustPerform(t, spec); !o.Run.Valid() || has(&o.Run) {
+			return o
+		}
+	}
+	t.Fatalf("none of %d runs had what the test needs", tries)
+	return nil
+}
+
+// hasOperations is for performUntil.
+func hasOperations(run *results.Run) bool { return run.Metrics[results.MetricOps] > 0 }
 
 // wantEmpty verifies that a directory holds nothing.
 func wantEmpty(t *testing.T, dir string) {

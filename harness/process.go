@@ -24,44 +24,39 @@ func Execute(stdin io.Reader, stdout io.Writer) error {
 	if err := decoder.Decode(&spec); err != nil {
 		return fmt.Errorf("harness: specification of a run: %w", err)
 	}
+	// The logs are open before stdin is watched: all that the run makes later lies in their directories,
+	// and can't be made any more once these have another name.
+	r, err := newRun(spec)
+	if err != nil {
+		return err
+	}
 	orphaned := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), stdin))
 		close(orphaned)
 	}()
-	type result struct {
-		outcome *Outcome
-		err     error
-	}
-	done := make(chan result, 1)
-	go func() {
-		outcome, err := perform(spec)
-		done <- result{outcome, err}
-	}()
+	done := make(chan *Outcome, 1)
+	go func() { done <- r.perform() }()
 	select {
-	case r := <-done:
-		if r.err != nil {
-			return r.err
-		}
-		return json.NewEncoder(stdout).Encode(r.outcome)
+	case outcome := <-done:
+		return json.NewEncoder(stdout).Encode(outcome)
 	case <-orphaned:
 		return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
 	}
 }
 
-// removeOrphan removes the data of a run that still goes on, and so may put a file where one has just
-// been removed, and then the sweep's directory if nothing else is in it.
+// removeOrphan removes the data of a run that still goes on, and then the sweep's directory if nothing
+// else is in it. The data gets another name first, so that the run can't add to it meanwhile.
 func removeOrphan(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	var err error
-	for range 100 {
-		if err = os.RemoveAll(dir); err == nil {
-			_ = os.Remove(filepath.Dir(dir))
-			break
-		}
+	removed := dir + ".removed"
+	err := os.Rename(dir, removed)
+	if err == nil {
+		err = os.RemoveAll(removed)
 	}
+	_ = os.Remove(filepath.Dir(dir)) // stays if it holds anything else
 	return err
 }
 

@@ -68,48 +68,52 @@ func (w *worker) prepare() {
 	}
 }
 
-// due waits for the intended start of operation i, where there is a pace. In a closed loop an operation
-// is due when the last one has ended. free says that the worker was waiting when the time came.
-func (w *worker) due(pace *workload.Schedule, i, end int64) (intended int64, free, stop bool) {
+// due says when operation i is meant to start. In a closed loop that is when the last one has ended. A
+// worker that is free before that time gets what to wait with; it is nil if there is no time to wait.
+func (w *worker) due(pace *pace, i, end int64) (intended int64, wait *pauser, stop bool) {
 	if pace == nil {
-		return end, false, end >= w.run.stopAt()
+		return end, nil, end >= w.run.stopAt()
 	}
-	intended = w.run.start + int64(pace.Intended(i))
+	intended = w.run.start + int64(pace.schedule.Intended(i))
 	if max(end, intended) >= w.run.stopAt() {
-		return intended, false, true
+		return intended, nil, true
 	}
-	if free = end < intended; free {
-		w.run.clock.until(intended)
+	if end < intended {
+		wait = pace.pauser
 	}
-	return intended, free, false
+	return intended, wait, false
 }
 
 // spent reports whether the worker's share of bytes has no room for another append.
 func (w *worker) spent() bool { return w.written+w.batch > w.share }
 
 // producer appends until the run stops.
-func (w *worker) producer(pace *workload.Schedule) error {
+func (w *worker) producer(pace *pace) error {
 	end := w.run.clock.now()
 	for i := int64(0); ; i++ {
-		intended, free, stop := w.due(pace, i, end)
+		intended, wait, stop := w.due(pace, i, end)
 		if stop || w.spent() {
 			return nil
 		}
 		var err error
-		if end, err = w.append(intended, free); err != nil {
+		if end, err = w.append(intended, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// append does one append. In a closed loop the record was meant to be sent when the last call ended.
-func (w *worker) append(intended int64, free bool) (end int64, err error) {
+// append does one append. In a closed loop the record was meant to be sent when the last call ended. In
+// an open one the batch is ready before it is due.
+func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	load := &w.run.spec.Workload
 	c := w.clients[w.next]
 	if w.next++; w.next == len(w.clients) {
 		w.next = 0
 	}
 	b := w.build(c, intended)
+	if wait != nil {
+		wait.until(intended)
+	}
 	start := w.run.clock.now()
 	base, err := c.handle.Append(w.run.ctx, b, w.run.acks)
 	end = w.run.clock.now()
@@ -128,7 +132,7 @@ func (w *worker) append(intended int64, free bool) (end int64, err error) {
 		w.run.closeEarly(end)
 	}
 	if w.run.inWindow(end) {
-		w.produce.add(intended, start, end, free, int64(load.BatchRecords), int64(len(b)))
+		w.produce.add(intended, start, end, wait != nil, int64(load.BatchRecords), int64(len(b)))
 	}
 	return end, nil
 }
@@ -147,14 +151,14 @@ func (w *worker) build(c *client, intended int64) segment.Batch {
 
 // consumer reads one partition in sequence, from an offset on, until the run stops: following the
 // end, or from the start again once it has reached it.
-func (w *worker) consumer(c *client, pace *workload.Schedule) error {
+func (w *worker) consumer(c *client, pace *pace) error {
 	end := w.run.clock.now()
 	for i := int64(0); ; i++ {
-		intended, free, stop := w.due(pace, i, end)
+		intended, wait, stop := w.due(pace, i, end)
 		if stop {
 			return nil
 		}
-		n, err := w.read(c, c.position, intended, free, true)
+		n, err := w.read(c, c.position, intended, wait, true)
 		if err != nil {
 			return err
 		}
@@ -190,14 +194,14 @@ func (w *worker) atEnd(c *client, paced bool) (done bool, err error) {
 }
 
 // reader reads at random offsets of the prefill until the run stops.
-func (w *worker) reader(pace *workload.Schedule) error {
+func (w *worker) reader(pace *pace) error {
 	end := w.run.clock.now()
 	for i := int64(0); ; i++ {
-		intended, free, stop := w.due(pace, i, end)
+		intended, wait, stop := w.due(pace, i, end)
 		if stop {
 			return nil
 		}
-		if err := w.readRandom(intended, free); err != nil {
+		if err := w.readRandom(intended, wait); err != nil {
 			return err
 		}
 		end = w.readEnd
@@ -213,7 +217,7 @@ func (w *worker) mixed() error {
 				return nil
 			}
 			var err error
-			if end, err = w.append(end, false); err != nil {
+			if end, err = w.append(end, nil); err != nil {
 				return err
 			}
 			continue
@@ -229,22 +233,22 @@ func (w *worker) mixed() error {
 // readMixed is a worker's read of a mix: at random, or the next in sequence of some partition.
 func (w *worker) readMixed(intended int64) error {
 	if w.run.spec.Workload.Pattern == workload.Random {
-		return w.readRandom(intended, false)
+		return w.readRandom(intended, nil)
 	}
 	c := w.clients[w.draw.Partition(len(w.clients))]
-	n, err := w.read(c, c.position, intended, false, true)
+	n, err := w.read(c, c.position, intended, nil, true)
 	if err == nil && n == 0 {
 		_, err = w.atEnd(c, false)
 	}
 	return err
 }
 
-func (w *worker) readRandom(intended int64, free bool) error {
+func (w *worker) readRandom(intended int64, wait *pauser) error {
 	c := w.clients[0]
 	if len(w.clients) > 1 {
 		c = w.clients[w.draw.Partition(len(w.clients))]
 	}
-	n, err := w.read(c, w.draw.Offset(c.partition.prefilled), intended, free, false)
+	n, err := w.read(c, w.draw.Offset(c.partition.prefilled), intended, wait, false)
 	if err == nil && n == 0 && !w.run.strategy.StoresNothing {
 		err = violationf("read inside the prefill found nothing")
 	}
@@ -253,7 +257,10 @@ func (w *worker) readRandom(intended int64, free bool) error {
 
 // read does one read and checks the answer. It leaves in readEnd when the call returned. A read that
 // finds nothing is no operation.
-func (w *worker) read(c *client, offset, intended int64, free, sequential bool) (n int, err error) {
+func (w *worker) read(c *client, offset, intended int64, wait *pauser, sequential bool) (n int, err error) {
+	if wait != nil {
+		wait.until(intended)
+	}
 	start := w.run.clock.now()
 	p, err := c.handle.Read(offset, w.buf)
 	end := w.run.clock.now()
@@ -273,7 +280,7 @@ func (w *worker) read(c *client, offset, intended int64, free, sequential bool) 
 		return 0, err
 	}
 	if w.inWindow {
-		w.consume.add(intended, start, end, free, c.checker.records-records, int64(len(p)))
+		w.consume.add(intended, start, end, wait != nil, c.checker.records-records, int64(len(p)))
 	}
 	return len(p), nil
 }

@@ -29,7 +29,7 @@ func TestGridSetsWhatWasGiven(t *testing.T) {
 	want.Pattern, want.Prefill, want.ProduceRate, want.ConsumeRate = Random, 1<<20, 7, 8
 	want.Acks, want.Sync, want.SegmentSize = AcksNone, SyncBatch, 1<<21
 	want.Ramp, want.Duration = time.Second, time.Minute
-	want.Primary = "produce-p99-sec"
+	want.Primary = "produce-p90-sec"
 	if !reflect.DeepEqual(got, []Workload{want}) {
 		t.Errorf("Grid = %+v\nwant %+v", got, want)
 	}
@@ -74,7 +74,7 @@ func TestCustom(t *testing.T) {
 			"4 workers, 25 % produce, random reads of 1 KiB records, closed loop", "op/s"},
 		{"both roles", Overrides{Producers: []int{2}, Consumers: []int{3}}, "2 producers, 3 tail consumers, closed loop", "produce-op/s"},
 		{"paced", Overrides{Producers: []int{2}, Consumers: []int{2}, ProduceRate: new(1000.0)},
-			"2 producers at 1,000/s, 2 tail consumers, open loop", "e2e-p99-sec"},
+			"2 producers at 1,000/s, 2 tail consumers, open loop", "e2e-p90-sec"},
 		{"readers alone", Overrides{Consumers: []int{3}}, "3 catch-up consumers, closed loop", "consume-op/s"},
 		{"random", Overrides{Producers: []int{1}, Consumers: []int{1}, Pattern: new("random")},
 			"1 producer, 1 random consumer, closed loop", "produce-op/s"},

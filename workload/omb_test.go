@@ -89,7 +89,7 @@ func TestLoadMapsEveryKey(t *testing.T) {
 	want.RecordSize = 100
 	want.ProduceRate = 7000
 	want.Duration, want.Ramp = 2*time.Minute, time.Minute
-	want.Primary = "e2e-p99-sec"
+	want.Primary = "e2e-p90-sec"
 	if !reflect.DeepEqual(w, want) {
 		t.Errorf("got  %+v\nwant %+v", w, want)
 	}
@@ -115,7 +115,7 @@ func TestLoadHonours(t *testing.T) {
 		{"topics leave subscriptions", []string{"topics: 3"}, func(w Workload) any { return w.Subscriptions }, 2},
 		{"topics are noted", []string{"topics: 3"}, notes, "The 3 topics of 4 partitions are run as 12 partitions of one topic."},
 		{"no subscriptions, no consumers", []string{"subscriptionsPerTopic: 0"}, func(w Workload) any { return w.Consumers }, 0},
-		{"produce latency without consumers", []string{"subscriptionsPerTopic: 0"}, func(w Workload) any { return w.Primary }, "produce-p99-sec"},
+		{"produce latency without consumers", []string{"subscriptionsPerTopic: 0"}, func(w Workload) any { return w.Primary }, "produce-p90-sec"},
 		{"warm-up", []string{"warmupDurationMinutes: 3"}, func(w Workload) any { return w.Ramp }, 3 * time.Minute},
 		{"rate that saturates", []string{"producerRate: 10000000"}, func(w Workload) any { return w.ProduceRate }, 0.0},
 		{"rate that saturates, metric", []string{"producerRate: 10000000"}, func(w Workload) any { return w.Primary }, "produce-op/s"},

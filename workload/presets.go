@@ -52,7 +52,7 @@ func Presets() []Workload {
 	tail.Consumers = 2
 	tail.Subscriptions = 2 // each consumer reads everything
 	tail.ProduceRate = 10000
-	tail.Primary = "e2e-p99-sec"
+	tail.Primary = "e2e-p90-sec"
 
 	ingest := Default()
 	ingest.Name = "ingest"
@@ -88,18 +88,22 @@ func Find(name string) (Workload, error) {
 // SuggestPrimary is the metric that a comparison of strategies on this workload is best planned on,
 // for a workload whose roles or rates came from flags. Paced loads fix the throughput and are
 // compared by latency, end to end where consumers follow the producers; closed loops by throughput.
+//
+// The latency is the p90. The p99 of a fast model is often that of the load itself: on a virtual machine
+// of two cores, at 10,000 records a second, the generator was late by 1 to 20 µs at its p99, 0.2 µs at its
+// p90, where records arrived within 30 µs and 7 µs. A p99 that the load carries stands in the tables.
 func (w *Workload) SuggestPrimary() string {
 	switch {
 	case w.Workers > 0:
 		return "op/s"
 	case w.Producers > 0 && w.ProduceRate > 0 && w.Consumers > 0 && w.Pattern == Tail:
-		return "e2e-p99-sec"
+		return "e2e-p90-sec"
 	case w.Producers > 0 && w.ProduceRate > 0:
-		return "produce-p99-sec"
+		return "produce-p90-sec"
 	case w.Producers > 0:
 		return "produce-op/s"
 	case w.ConsumeRate > 0:
-		return "consume-p99-sec"
+		return "consume-p90-sec"
 	default:
 		return "consume-op/s"
 	}

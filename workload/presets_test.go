@@ -8,7 +8,7 @@ import (
 func TestPresets(t *testing.T) {
 	descriptions := []struct{ name, primary, line string }{
 		{"mix", "op/s", "8 workers, 10 % produce, random reads of 1 KiB records, closed loop"},
-		{"tail", "e2e-p99-sec", "2 producers at 10,000/s, 2 tail consumers, open loop"},
+		{"tail", "e2e-p90-sec", "2 producers at 10,000/s, 2 tail consumers, open loop"},
 		{"ingest", "produce-op/s", "8 producers, closed loop"},
 		{"durable", "produce-op/s", "16 producers, closed loop, sync on every batch"},
 	}
@@ -81,11 +81,11 @@ func TestSuggestPrimary(t *testing.T) {
 		want string
 	}{
 		{Workload{Workers: 1}, "op/s"},
-		{Workload{Producers: 1, Consumers: 1, ProduceRate: 1, Pattern: Tail}, "e2e-p99-sec"},
-		{Workload{Producers: 1, Consumers: 1, ProduceRate: 1, Pattern: Random}, "produce-p99-sec"},
+		{Workload{Producers: 1, Consumers: 1, ProduceRate: 1, Pattern: Tail}, "e2e-p90-sec"},
+		{Workload{Producers: 1, Consumers: 1, ProduceRate: 1, Pattern: Random}, "produce-p90-sec"},
 		{Workload{Producers: 1, Consumers: 1}, "produce-op/s"},
 		{Workload{Consumers: 1}, "consume-op/s"},
-		{Workload{Consumers: 1, ConsumeRate: 1}, "consume-p99-sec"},
+		{Workload{Consumers: 1, ConsumeRate: 1}, "consume-p90-sec"},
 	} {
 		if got := c.w.SuggestPrimary(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.w, got, c.want)
