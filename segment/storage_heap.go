@@ -128,7 +128,21 @@ func (m heapMapping) Close() error { return nil }
 // written is a data race that the detector sees.
 type heapLog struct {
 	chunks []atomic.Pointer[[heapChunk]byte]
+	grow   sync.Mutex   // of who makes a chunk, so that no two make the same
 	size   atomic.Int64 // end of the furthest write
+}
+
+// chunk returns a chunk, made if it is missing.
+func (l *heapLog) chunk(i int64) *[heapChunk]byte {
+	if chunk := l.chunks[i].Load(); chunk != nil {
+		return chunk
+	}
+	l.grow.Lock()
+	defer l.grow.Unlock()
+	if l.chunks[i].Load() == nil {
+		l.chunks[i].Store(new([heapChunk]byte))
+	}
+	return l.chunks[i].Load()
 }
 
 // Pread implements LogFile; bytes that nobody has written read as zeros.
@@ -154,11 +168,12 @@ func (l *heapLog) Pwrite(p []byte, position int64) error {
 		if at/heapChunk >= int64(len(l.chunks)) {
 			return fmt.Errorf("segment: write of heap log at %d: %w", at, fs.ErrInvalid)
 		}
-		slot := &l.chunks[at/heapChunk]
-		if slot.Load() == nil {
-			slot.CompareAndSwap(nil, new([heapChunk]byte))
+		done := copy(l.chunk(at / heapChunk)[at%heapChunk:], p[n:])
+		// Whoever writes over the middle of a chunk makes the next one, before anybody waits for it.
+		if half := at%heapChunk - heapChunk/2; half <= 0 && half+int64(done) > 0 && at/heapChunk+1 < int64(len(l.chunks)) {
+			l.chunk(at/heapChunk + 1)
 		}
-		n += copy(slot.Load()[at%heapChunk:], p[n:])
+		n += done
 	}
 	for end := position + int64(len(p)); ; {
 		size := l.size.Load()

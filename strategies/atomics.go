@@ -73,9 +73,8 @@ type atomicsSegment struct {
 	maxTimestamp int64               // of what is committed; the baton holder's
 	owners       [256]*atomicsHandle // scratch of the baton's holder: whose batches it is committing
 
-	// roller is the handle that waits for the last commit of the sealed segment.
-	roller atomic.Pointer[atomicsHandle]
-	rolled chan struct{} // closed when the next segment is there, or never will be
+	moved  atomic.Pointer[chan struct{}] // closed by the next commit; nil while nobody watches
+	rolled chan struct{}                 // closed when the next segment is there, or never will be
 }
 
 // atomicsHandle: whoever moves parked from true to false owes wake a token, its owner excepted.
@@ -172,7 +171,7 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	}
 	s.files.SetIndex(base, start, end)
 	if ahead := start - ringWindow + ringUnit; ahead > 0 {
-		if err := h.await(context.Background(), s, ahead); err != nil {
+		if err := l.awaitMove(s, ahead); err != nil {
 			return 0, err
 		}
 	}
@@ -200,16 +199,14 @@ func (h *atomicsHandle) roll(ctx context.Context, s *atomicsSegment) error {
 		}
 		if s.tail.CompareAndSwap(tail, tail|uint64(sealedBit)) {
 			defer close(s.rolled)
-			return h.begin(s, extent(tail))
+			return h.log.begin(s, extent(tail))
 		}
 	}
 }
 
 // begin waits for the last commit of a sealed segment and puts the next one in its place.
-func (h *atomicsHandle) begin(s *atomicsSegment, tail extent) error {
-	l := h.log
-	s.roller.Store(h)
-	if err := h.await(context.Background(), s, tail.bytes()); err != nil {
+func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
+	if err := l.awaitMove(s, tail.bytes()); err != nil {
 		return err
 	}
 	err := s.files.Seal(tail.bytes())

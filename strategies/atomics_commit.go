@@ -81,8 +81,8 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	for _, h := range s.owners[:n] {
 		h.unpark()
 	}
-	if r := s.roller.Load(); r != nil {
-		r.unpark()
+	if moved := s.moved.Load(); moved != nil && s.moved.CompareAndSwap(moved, nil) {
+		close(*moved)
 	}
 	if l.ready(s) {
 		next = l.ring[at.bytes()/ringUnit%ringSlots].owner
@@ -90,12 +90,16 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	return next
 }
 
-// await returns when the segment is committed up to end: it commits itself where it can, spins and
-// gives way briefly, then parks until it is woken.
+// await returns when the segment is committed up to end, where the caller's batch ends. It commits
+// itself where it can, spins and gives way briefly, then parks until it is woken. It tries the baton once
+// and again after each wake, not while it spins: whoever had it then, or finishes the batch in front,
+// commits this one too, and looking at their words all the time would only slow them down.
 func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64) error {
 	l := h.log
 	for turn := 0; ; turn++ {
-		l.advance(s, end)
+		if turn == 0 || turn > l.spins+yields {
+			l.advance(s, end)
+		}
 		failure := l.failure.Load() // before committed, which stands still after it
 		if extent(s.committed.Load()).bytes() >= end {
 			return nil
@@ -136,6 +140,42 @@ func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) 
 		}
 	}
 	return nil
+}
+
+// awaitMove is await for who owns no batch there: whoever has to wait for room in the ring, or rolls.
+func (l *atomicsLog) awaitMove(s *atomicsSegment, end int64) error {
+	for extent(s.committed.Load()).bytes() < end {
+		l.advance(s, end)
+		moved := s.watch()
+		// Who commits looks at moved after it has moved the committed word.
+		if extent(s.committed.Load()).bytes() >= end {
+			break
+		}
+		if failure := l.failure.Load(); failure != nil {
+			return *failure
+		}
+		if l.ready(s) && !s.baton.Load() {
+			continue
+		}
+		select {
+		case <-moved:
+		case <-l.failed:
+		}
+	}
+	return nil
+}
+
+// watch returns a channel that the next commit closes.
+func (s *atomicsSegment) watch() <-chan struct{} {
+	for {
+		if moved := s.moved.Load(); moved != nil {
+			return *moved
+		}
+		moved := make(chan struct{})
+		if s.moved.CompareAndSwap(nil, &moved) {
+			return moved
+		}
+	}
 }
 
 // unpark wakes a parked handle; false if it was not parked.

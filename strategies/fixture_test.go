@@ -93,14 +93,18 @@ func (f *fixture) onDir() bool {
 	return ok
 }
 
-// open opens the log, and closes it when the test ends.
+// open opens the log, and closes it when the test ends well.
 func (f *fixture) open() strategies.Log {
 	f.t.Helper()
 	log, err := f.strategy.Open(f.options)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { log.Close() })
+	f.t.Cleanup(func() {
+		if !f.t.Failed() { // a log that hangs would hang here too
+			log.Close()
+		}
+	})
 	return log
 }
 
