@@ -216,9 +216,18 @@ func (p *Plan) describe(w *workload.Workload, place Place) bool {
 		Duration:    w.Duration.Seconds(),
 		Prefill:     w.Prefill,
 		SegmentSize: w.SegmentSize,
-		Notes:       w.Notes,
+		Notes:       append(slices.Clip(w.Notes), caveats(w)...),
 	})
 	return true
+}
+
+// caveats say what a kind of load cannot show.
+func caveats(w *workload.Workload) []string {
+	if w.Producers > 0 && w.Consumers > 0 && !w.OpenLoop() {
+		return []string{"closed loops of separate roles: who gets the processors decides how much each role does; " +
+			"compare capacity with --workers and --mix, latency with paced roles"}
+	}
+	return nil
 }
 
 func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm string, procs int) {

@@ -111,6 +111,8 @@ the number of comparisons: one sound sweep in twenty raises this alarm.`,
 the last one, its percentiles are not what a client that arrives at its own time would see: they leave out
 the wait for a slow call before it (coordinated omission), and rank nothing.`,
 		`From the intended time: the time from when the call was due, whether or not it could start then.`,
+		`CPU/op is the processor time of the whole run over its operations, harness included; where the load is
+paced, most of it is the busy waiting of the generator for the moment at which a call is due.`,
 	}
 }
 
