@@ -18,7 +18,7 @@ import (
 
 // Compare the models with
 //
-//	go test -run '^$' -bench . -benchtime 20000x -count 6 ./strategies > new.txt
+//	go test -run '^$' -bench . -benchtime 200000x -count 6 ./strategies > new.txt
 //	go tool benchstat -col "/strategy@(mutex rwmutex atomics actor raw null)" new.txt
 //
 // ns/op is wall time over the operations of all goroutines; the latencies are what one goroutine waits
