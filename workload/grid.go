@@ -48,6 +48,7 @@ func Custom(o Overrides) []Workload {
 //
 //   - consumers of whom each read everything still do, however many they are;
 //   - a reader's buffer has room for two batches at least;
+//   - the ramp is no longer than the measured window, if only that was given;
 //   - patterns that read what was written before the run have a prefill;
 //   - the primary metric is the suggested one when roles, rates or pattern were given.
 //
@@ -66,6 +67,9 @@ func Grid(w Workload, o Overrides) []Workload {
 	set(&w.SegmentSize, o.SegmentSize)
 	set(&w.Ramp, o.Ramp)
 	set(&w.Duration, o.Duration)
+	if o.Duration != nil && *o.Duration > 0 && o.Ramp == nil {
+		w.Ramp = min(w.Ramp, w.Duration)
+	}
 	if o.FetchBytes == nil {
 		w.FetchBytes = max(w.FetchBytes, 2*BatchBytes(&w))
 	}

@@ -113,3 +113,23 @@ func TestGridOfImpossibleSizesIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A short measurement of a workload that would warm up for a minute does not wait for that minute.
+func TestGridRampFollowsDuration(t *testing.T) {
+	long := Default()
+	long.Ramp, long.Duration = time.Minute, 5*time.Minute
+	second, hour := time.Second, time.Hour
+	for _, test := range []struct {
+		overrides Overrides
+		want      time.Duration
+	}{
+		{Overrides{Duration: &second}, time.Second},
+		{Overrides{Duration: &hour}, time.Minute},
+		{Overrides{Duration: &second, Ramp: &hour}, time.Hour},
+		{Overrides{}, time.Minute},
+	} {
+		if got := Grid(long, test.overrides)[0].Ramp; got != test.want {
+			t.Errorf("ramp with %+v is %v, want %v", test.overrides, got, test.want)
+		}
+	}
+}

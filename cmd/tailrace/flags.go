@@ -85,7 +85,7 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 	base := workload.Default()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.Var(optional(&f.overrides.Ramp, parseTime), "ramp", fmt.Sprintf("`time` under load before a measurement (default %s)", base.Ramp))
+	flags.Var(optional(&f.overrides.Ramp, parseTime), "ramp", fmt.Sprintf("`time` under load before a measurement (default %s, no longer than --duration if only that is given)", base.Ramp))
 	flags.Var(optional(&f.overrides.Duration, parseTime), "duration", fmt.Sprintf("`time` that a measurement takes (default %s)", base.Duration))
 	flags.Var(single(&f.blocks, fmt.Sprint(f.blocks), parseCount), "blocks",
 		"`number` of times that everything runs, in random order; more tell smaller differences apart; also --count")
