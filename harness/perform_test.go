@@ -345,40 +345,61 @@ func TestOpenLoopNeverRunsAhead(t *testing.T) {
 	}
 }
 
-// The grain of a paced producer is a batch: a run that did all that was due is not overloaded because
-// a batch fell over the end of the window.
-func TestOpenLoopBatches(t *testing.T) {
-	r := &run{spec: Spec{Workload: openLoop()}}
-	w := &r.spec.Workload
-	w.BatchRecords = 70
-	w.ProduceRate = 4.9 * 70 / w.Duration.Seconds() // 4.9 appends are due in the window, 4 end in it
-	r.open = 0
-	r.closing.Store(int64(w.Duration))
-	producer := &worker{run: r, id: 1, produce: newRecorder(true), consume: newRecorder(false), endToEnd: results.NewHistogram()}
-	for range 4 {
-		producer.produce.add(0, 0, 1000, true, 70, 7000)
+// overloaded reports what a run makes of workers that did so many appends, reads and empty reads of one
+// record a batch each in its window.
+func overloaded(load workload.Workload, appends, reads, empty int64) bool {
+	r := &run{spec: Spec{Workload: load}, partitions: []*partition{{}}}
+	r.closing.Store(int64(load.Duration))
+	w := &worker{
+		run: r, id: 1, endToEnd: results.NewHistogram(),
+		produce: newRecorder(load.ProduceRate > 0), consume: newRecorder(load.ConsumeRate > 0),
 	}
+	for range appends {
+		w.produce.add(0, 0, 1000, true, int64(load.BatchRecords), 1000)
+	}
+	for range reads {
+		w.consume.add(0, 0, 1000, true, 1, 1000)
+	}
+	w.consume.empty = empty
 	var o Outcome
-	r.report(&o, []*worker{producer}, measured{elapsed: w.Duration}, results.Verification{})
-	if o.Run.Overloaded {
-		t.Error("4 appends of the 4.9 that were due, and the run counts as overloaded")
-	}
+	r.report(&o, []*worker{w}, measured{elapsed: load.Duration}, results.Verification{})
+	return o.Run.Overloaded
 }
 
-// Paced consumers that find nothing new have kept their rate.
-func TestPacedConsumersAtTheEnd(t *testing.T) {
-	w := openLoop()
-	w.ProduceRate, w.ConsumeRate = 400, 4000
-	for range 5 { // the machine may truly be too slow at times
-		o := mustPerform(t, specOf(w, "mutex", ""))
-		if !o.Run.Valid() {
-			t.Fatal(o.Run.Verification.Error)
-		}
-		if !o.Run.Overloaded {
-			return
+func TestOverloaded(t *testing.T) {
+	paced := openLoop()
+	paced.Producers, paced.Consumers, paced.Subscriptions, paced.BatchRecords = 1, 1, 1, 1
+	paced.Duration = time.Second
+	paced.ProduceRate, paced.ConsumeRate = 1000, 0
+
+	// 4.9 appends of 70 records are due in the window; one fell over its end.
+	batches := paced
+	batches.Consumers, batches.BatchRecords, batches.ProduceRate = 0, 70, 4.9*70
+
+	both := paced
+	both.ConsumeRate = 4000
+
+	random := paced
+	random.Pattern = workload.Random
+
+	for name, test := range map[string]struct {
+		load                  workload.Workload
+		appends, reads, empty int64
+		want                  bool
+	}{
+		"all in time":                        {paced, 1000, 1000, 0, false},
+		"a batch over the end of the window": {batches, 4, 0, 0, false},
+		"half of the appends":                {paced, 500, 500, 0, true},
+		"consumers a little behind":          {paced, 1000, 950, 0, false},
+		"consumers fall behind":              {paced, 1000, 500, 0, true},
+		"readers who follow nobody":          {random, 1000, 500, 0, false},
+		"reads that find nothing are kept":   {both, 1000, 1000, 3000, false},
+		"reads that are not done":            {both, 1000, 1000, 1000, true},
+	} {
+		if got := overloaded(test.load, test.appends, test.reads, test.empty); got != test.want {
+			t.Errorf("%s: overloaded is %t, want %t", name, got, test.want)
 		}
 	}
-	t.Error("consumers that read more often than there is something new always count as overloaded")
 }
 
 func TestOverloadedRunHasNoLatencies(t *testing.T) {

@@ -44,6 +44,7 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	}
 	p.Meta.Warnings = append(judge(p.Meta.Environment), placer.warnings...)
 	p.Meta.Cells = len(p.Cells)
+	p.Meta.Verdicts = p.verdicts()
 	for _, c := range p.Cells {
 		p.Estimate += time.Duration(o.Blocks) * c.estimate()
 		if c.Place.Kind != StorageHeap {
@@ -184,6 +185,19 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 		}
 	}
 	return nil
+}
+
+// verdicts counts the planned comparisons at all points of their workloads.
+func (p *Plan) verdicts() int {
+	n := 0
+	for _, planned := range p.Meta.Planned {
+		for _, c := range p.Cells {
+			if c.Cell.Workload == planned.Workload && c.Cell.Strategy == planned.Strategy && c.Cell.Arm == "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // rawIsLimit reports whether the strategy raw bounds a workload: not under a sync, where others share

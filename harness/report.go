@@ -4,11 +4,16 @@ import (
 	"fmt"
 
 	"tailrace/results"
+	"tailrace/workload"
 )
 
 // overload is the share of its rate below which an open loop has not kept up, so that its latencies
 // grow with the length of the window and mean nothing.
 const overload = 0.98
+
+// behind is the share of what was produced in a window that consumers read in it, below which they have
+// fallen behind. A pause at either end of a short window costs a few percent.
+const behind = 0.9
 
 // report turns what the workers and the meter saw into the run's record.
 func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verification) {
@@ -23,11 +28,12 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 	run.Samples = map[string]int64{}
 	run.OverRange = map[string]int64{}
 	window := float64(r.closing.Load()-r.open) / 1e9
-	if v.Error != "" || window <= 0 {
-		if v.Error == "" {
-			run.Verification.Error = "the byte bound was reached before the window opened"
-		}
+	if v.Error != "" {
 		return // a run that failed has no numbers
+	}
+	if window <= 0 {
+		run.Unmeasured = "a producer had written all that it may before the window opened; lower --ramp, or raise --max-bytes"
+		return
 	}
 	run.Window = window
 
@@ -61,7 +67,7 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 		run.Metrics[results.MetricAllocs] = float64(m.allocs) * per
 		run.Metrics[results.MetricAllocBytes] = float64(m.bytes) * per
 	}
-	run.Overloaded = short(produce.operations, load.ProduceRate/float64(load.BatchRecords), window) ||
+	run.Overloaded = r.fellBehind(&produce, &consume) || short(produce.operations, load.ProduceRate/float64(load.BatchRecords), window) ||
 		short(consume.operations+consume.empty, load.ConsumeRate, window)
 
 	o.Histograms = map[string]*results.Histogram{}
@@ -129,6 +135,19 @@ func latencies(metrics map[string]float64, kind string, h, lateness *results.His
 		}
 		metrics[results.LatencyMetric(kind, name)] = ns / 1e9
 	}
+}
+
+// fellBehind reports whether consumers that follow paced producers did not: their distance then grows
+// with the window, and so do the end-to-end latencies.
+func (r *run) fellBehind(produce, consume *recorder) bool {
+	load := &r.spec.Workload
+	if load.Pattern != workload.Tail || load.ProduceRate == 0 || load.Consumers == 0 ||
+		r.strategy.PrivateFiles || r.strategy.StoresNothing {
+		return false
+	}
+	readers := float64(len(r.readers()))
+	due := float64(produce.records) * float64(load.Subscriptions)
+	return float64(consume.records) < behind*due-2*float64(load.BatchRecords)*readers
 }
 
 // short reports whether an open loop has done less than its rate, by more than chance and by more than

@@ -69,14 +69,18 @@ func (r *run) stopAt() int64 { return r.closing.Load() + afterWindow }
 
 func (r *run) inWindow(at int64) bool { return at >= r.open && at < r.closing.Load() }
 
+// closeMargin is how far ahead of now a window is closed early. Whoever does not see it by then counts
+// an operation too many.
+const closeMargin = int64(3 * time.Millisecond)
+
 // closeEarly closes the window a little after now, since a worker has almost used its bytes.
 func (r *run) closeEarly(now int64) {
 	for {
 		at := r.closing.Load()
-		if at <= now+int64(time.Millisecond) {
+		if at <= now+closeMargin {
 			return
 		}
-		if r.closing.CompareAndSwap(at, now+int64(time.Millisecond)) {
+		if r.closing.CompareAndSwap(at, now+closeMargin) {
 			r.early.Store(true)
 			return
 		}

@@ -129,7 +129,7 @@ func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	c.ledger.add(base, int64(load.BatchRecords), w.run.told)
 	w.written += int64(len(b))
 	if w.written+w.batch > w.share-w.share/64 {
-		w.run.closeEarly(end)
+		w.run.closeEarly(w.run.clock.now())
 	}
 	if w.run.inWindow(end) {
 		w.produce.add(intended, start, end, wait != nil, int64(load.BatchRecords), int64(len(b)))

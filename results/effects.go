@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -149,7 +150,7 @@ func (s *Sweep) Effects() []Effect {
 		}
 	}
 	sick := s.sickness()
-	level := 1 - (1-confidence)/float64(max(1, len(effects)))
+	level := 1 - (1-confidence)/float64(max(1, s.Meta.Verdicts, len(effects)))
 	for i := range effects {
 		s.decide(&effects[i], level, sick)
 	}
@@ -208,7 +209,29 @@ func (s *Sweep) distrust(point Cell, strategy, metric string) string {
 	if overloaded > 0 {
 		return fmt.Sprintf("`%s` was overloaded in %d of %d runs, its latency is unbounded", strategy, overloaded, runs)
 	}
-	return ""
+	return s.lacking(cellAt(point, strategy, ""), metric)
+}
+
+// lacking says in how many of a cell's runs a latency is missing. A comparison of the others would be
+// one of the blocks in which the load was on time.
+func (s *Sweep) lacking(cell Cell, metric string) string {
+	if _, _, isLatency := latencyParts(metric); !isLatency {
+		return ""
+	}
+	missing, runs := 0, 0
+	for i := range s.Runs {
+		if run := &s.Runs[i]; run.Cell == cell && run.Valid() {
+			runs++
+			if _, ok := run.Metrics[metric]; !ok {
+				missing++
+			}
+		}
+	}
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs of `%s` carry no %s: too few samples beyond it, or the load itself was late",
+		missing, runs, cell.Label(), MetricLabel(metric))
 }
 
 // sickness says which A/A arm differs; "" if none does.
@@ -235,7 +258,7 @@ func (s *Sweep) Health() []Health {
 			h := Health{Workload: name, Point: arm.Point(), Metric: metric}
 			var skipped string
 			h.Interval, skipped = s.ratio(arm, cellAt(h.Point, arm.Strategy, ""), metric, confidence)
-			switch distrust := s.distrust(h.Point, arm.Strategy, metric); {
+			switch distrust := cmp.Or(s.distrust(h.Point, arm.Strategy, metric), s.lacking(arm, metric)); {
 			case distrust != "":
 				h.Reason = distrust
 			case h.Blocks < 2:

@@ -268,3 +268,48 @@ func TestCells(t *testing.T) {
 func atomicsIn(s *results.Sweep, block int) int {
 	return slices.IndexFunc(s.Runs, func(r results.Run) bool { return r.Cell.Strategy == "atomics" && r.Block == block })
 }
+
+// A latency that some runs do not carry decides nothing, whatever the other runs say: those are the ones
+// in which the load was on time.
+func TestMissingLatencyDecidesNothing(t *testing.T) {
+	metric := results.LatencyMetric(results.KindEndToEnd, "p90")
+	s := &results.Sweep{Meta: results.Meta{
+		Baseline:  "mutex",
+		Workloads: []results.Workload{{Name: "tail", Primary: metric}},
+		Planned:   []results.Comparison{{Workload: "tail", Strategy: "actor", Baseline: "mutex", Metric: metric}},
+	}}
+	for block := range 6 {
+		for strategy, latency := range map[string]float64{"mutex": 1e-3, "actor": 2e-3 + float64(block)*1e-6} {
+			run := results.Run{Block: block, Cell: results.Cell{Workload: "tail", Strategy: strategy}, Metrics: map[string]float64{metric: latency}}
+			if strategy == "actor" && block >= 4 {
+				run.Metrics = map[string]float64{results.MetricOps: 1}
+			}
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	e := s.Effects()[0]
+	if want := "2 of 6 runs of `actor` carry no e2e p90"; e.Verdict != results.Undecided || !strings.HasPrefix(e.Reason, want) {
+		t.Errorf("verdict %q because %q, want undecided because %q", e.Verdict, e.Reason, want)
+	}
+	for i := range s.Runs {
+		if len(s.Runs[i].Metrics) > 0 {
+			s.Runs[i].Metrics[metric] = 1e-3 * float64(1+s.Runs[i].Block%2)
+		}
+	}
+	if e := s.Effects()[0]; e.Verdict == results.Undecided {
+		t.Errorf("all runs carry it, and the verdict is undecided because %q", e.Reason)
+	}
+}
+
+// The confidence is divided by what was planned, also where less was run.
+func TestPlannedVerdictsCount(t *testing.T) {
+	s := &results.Sweep{Meta: results.Meta{Verdicts: 10, Planned: []results.Comparison{{Workload: "mix", Strategy: "actor", Baseline: "mutex", Metric: results.MetricOps}}}}
+	for block := range 3 {
+		for _, strategy := range []string{"mutex", "actor"} {
+			s.Runs = append(s.Runs, results.Run{Block: block, Cell: results.Cell{Workload: "mix", Strategy: strategy}, Metrics: map[string]float64{results.MetricOps: 1 + float64(block)}})
+		}
+	}
+	if got, want := s.Effects()[0].Level, 1-0.05/10; math.Abs(got-want) > 1e-12 {
+		t.Errorf("level %v, want %v", got, want)
+	}
+}

@@ -184,18 +184,45 @@ func shellLine(command []string) string {
 // shortened says in which runs the window closed before its time, because they had written all that
 // they may.
 func (s *Sweep) shortened() []string {
-	runs := 0
+	runs, unmeasured := 0, 0
+	reason := ""
 	least := 1.0
 	for i := range s.Runs {
 		run := &s.Runs[i]
+		if run.Unmeasured != "" {
+			unmeasured++
+			reason = run.Unmeasured
+		}
 		if w := s.workload(run.Cell.Workload); run.ByteBound && run.Valid() && w.Duration > 0 {
 			runs++
 			least = min(least, run.Window/w.Duration)
 		}
 	}
-	if runs == 0 {
-		return nil
+	var warnings []string
+	if runs > 0 {
+		warnings = append(warnings, fmt.Sprintf(
+			"%d of %d runs had written all that they may before their window was over, one after %s of it: rates are over the shorter window (--max-bytes allows more)",
+			runs, len(s.Runs), FormatPercent(least)))
 	}
-	return []string{fmt.Sprintf("%d of %d runs had written all that they may before their window was over, one after %s of it: rates are over the shorter window",
-		runs, len(s.Runs), FormatPercent(least))}
+	if unmeasured > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d runs were not measured: %s", unmeasured, len(s.Runs), reason))
+	}
+	return warnings
+}
+
+// runWarnings are those of the runs, each told once, with the number of runs that it holds for.
+func (s *Sweep) runWarnings() []string {
+	var texts []string
+	count := make(map[string]int)
+	for i := range s.Runs {
+		for _, text := range s.Runs[i].Warnings {
+			if count[text]++; count[text] == 1 {
+				texts = append(texts, text)
+			}
+		}
+	}
+	for i, text := range texts {
+		texts[i] = fmt.Sprintf("%s, in %d of %d runs", text, count[text], len(s.Runs))
+	}
+	return texts
 }

@@ -135,6 +135,9 @@ type Run struct {
 	Verification Verification `json:"verification"`
 	// Overloaded says that an open loop could not keep its rate; its latency metrics are absent.
 	Overloaded bool `json:"overloaded,omitempty"`
+	// Unmeasured says why the run, although nothing was wrong with its answers, has no window and so no
+	// metrics; "" for all others.
+	Unmeasured string `json:"unmeasured,omitempty"`
 	// ByteBound says that the run ended its window early because it had written all that it may.
 	ByteBound bool `json:"byte_bound,omitempty"`
 	Rolls     int  `json:"rolls"` // segments begun inside the window
@@ -162,7 +165,7 @@ type Verification struct {
 	Skipped        string  `json:"skipped,omitempty"`
 	RecordsRead    int64   `json:"records_read"`   // checked by consumers during the run
 	RecordsWalked  int64   `json:"records_walked"` // checked by the walk over the whole log afterwards
-	RecordsAcked   int64   `json:"records_acked"`  // acknowledged to producers, prefill included
+	RecordsAcked   int64   `json:"records_acked"`  // acknowledged to producers, or sent where nothing is; prefill included
 	BatchesCRC     int64   `json:"batches_crc"`    // batches whose CRC was computed, in both
 	SecondsPerRead float64 `json:"sec_per_read"`   // cost of the in-run check, per read, outside the latencies
 }
@@ -179,8 +182,10 @@ type Meta struct {
 	Cells     int        `json:"cells"`    // planned; each runs once a block
 	Baseline  string     `json:"baseline"` // strategy that effects are relative to
 	Workloads []Workload `json:"workloads"`
-	// Planned are the comparisons that get a verdict, fixed before the first run.
-	Planned []Comparison `json:"planned"`
+	// Planned are the comparisons that get a verdict, fixed before the first run, and Verdicts their
+	// number at all points of their workloads: what the confidence is divided by.
+	Planned  []Comparison `json:"planned"`
+	Verdicts int          `json:"verdicts"`
 
 	Environment Environment `json:"environment"`
 	Preflight   Preflight   `json:"preflight"`
@@ -234,7 +239,7 @@ type Environment struct {
 	GOMAXPROCS int     `json:"gomaxprocs"`
 	GOGC       string  `json:"gogc"`
 	Load1      float64 `json:"load1"` // load average when the sweep began
-	// Filesystems maps a storage kind to what holds it: "tmpfs" → "tmpfs at /dev/shm, 23 GiB free".
+	// Filesystems maps a storage kind to what holds it: "tmpfs" → "tmpfs at /dev/shm".
 	Filesystems map[string]string `json:"filesystems"`
 }
 

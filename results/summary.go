@@ -42,7 +42,7 @@ func (s *Sweep) Summary() Summary {
 		Answers:      s.Answers(),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
-		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened()),
+		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.runWarnings()),
 		Sections:     sections,
 		Footnotes:    s.footnotes(sections),
 		Reading:      reading(),
@@ -59,7 +59,7 @@ func (s *Sweep) Summary() Summary {
 // footnotes explain the signs in the tables, and what the intervals mean.
 func (s *Sweep) footnotes(sections []Section) []string {
 	effects := s.Effects()
-	comparisons := len(effects)
+	comparisons := max(s.Meta.Verdicts, len(effects))
 	noun := "comparisons"
 	if comparisons == 1 {
 		noun = "comparison"

@@ -19,6 +19,7 @@ type Overrides struct {
 	Acks         *string
 	Sync         *string
 	SegmentSize  *int64
+	MaxBytes     *int64
 	Ramp         *time.Duration
 	Duration     *time.Duration
 }
@@ -65,6 +66,7 @@ func Grid(w Workload, o Overrides) []Workload {
 	set(&w.Acks, o.Acks)
 	set(&w.Sync, o.Sync)
 	set(&w.SegmentSize, o.SegmentSize)
+	set(&w.MaxBytes, o.MaxBytes)
 	set(&w.Ramp, o.Ramp)
 	set(&w.Duration, o.Duration)
 	if o.Duration != nil && *o.Duration > 0 && o.Ramp == nil {

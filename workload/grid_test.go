@@ -133,3 +133,20 @@ func TestGridRampFollowsDuration(t *testing.T) {
 		}
 	}
 }
+
+// The bound of a paced run leaves room for all that is due, however long it lasts, before a producer is
+// so near to its share that the window is closed.
+func TestPacedBytesHoldWhatIsDue(t *testing.T) {
+	for _, duration := range []time.Duration{time.Millisecond, time.Second, 65 * time.Second, 6 * time.Minute, 24 * time.Hour} {
+		for _, producers := range []int{1, 7} {
+			w := Default()
+			w.Producers, w.ProduceRate, w.BatchRecords, w.Prefill = producers, 20000, 3, 1<<20
+			w.Ramp, w.Duration = duration/5, duration
+			share := float64(w.PacedBytes()-w.Prefill) / float64(producers)
+			due := w.ProduceRate / float64(w.BatchRecords*producers) * (w.Ramp + w.Duration).Seconds() * float64(BatchBytes(&w))
+			if usable := share - share/64 - float64(BatchBytes(&w)); due > usable {
+				t.Errorf("%v, %d producers: %.0f bytes are due of each, %.0f are usable", duration, producers, due, usable)
+			}
+		}
+	}
+}

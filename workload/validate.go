@@ -225,7 +225,7 @@ func (w *Workload) checkBytes() *FieldError {
 	case w.Prefill < 0:
 		return fieldError("--prefill", prefill, "less than 0 bytes")
 	case w.MaxBytes < 1:
-		return fieldError("max-bytes", FormatSize(w.MaxBytes), "a run needs a bound on what it may write")
+		return fieldError("--max-bytes", FormatSize(w.MaxBytes), "a run needs a bound on what it may write")
 	case w.Prefill > w.MaxBytes:
 		return fieldError("--prefill", prefill, "more than the %s that a run may write", FormatSize(w.MaxBytes))
 	case appends > w.MaxBytes-w.Prefill:

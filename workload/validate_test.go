@@ -101,7 +101,7 @@ func TestValidateRefuses(t *testing.T) {
 		{func(w *Workload) { w.Pattern, w.Partitions, w.Prefill = CatchUp, 4, 4<<10 },
 			"--prefill 4KiB: --pattern catch-up reads what was written before the run; give at least one batch a partition, 4452 bytes"},
 		{func(w *Workload) { w.Prefill = -1 }, "--prefill -1: less than 0 bytes"},
-		{func(w *Workload) { w.MaxBytes = 0 }, "max-bytes 0: a run needs a bound on what it may write"},
+		{func(w *Workload) { w.MaxBytes = 0 }, "--max-bytes 0: a run needs a bound on what it may write"},
 		{func(w *Workload) { w.Prefill = 4 << 30 }, "--prefill 4GiB: more than the 2GiB that a run may write"},
 		{func(w *Workload) { w.Prefill = 2<<30 - 1<<10 }, "--prefill 2097151KiB: leaves less than one batch for each producer of the 2GiB that a run may write"},
 	}
