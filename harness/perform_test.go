@@ -239,15 +239,6 @@ func TestPerformRolls(t *testing.T) {
 	}
 }
 
-func TestPerformWithoutVerification(t *testing.T) {
-	spec := specOf(tinyMix(), "mutex", "")
-	spec.NoVerify = true
-	v := performUntil(t, spec, hasOperations).Run.Verification
-	if v.Skipped == "" || v.RecordsWalked != 0 || v.RecordsRead == 0 {
-		t.Errorf("verification %+v, want the walk left out and no more", v)
-	}
-}
-
 func TestPerformUnknownStrategy(t *testing.T) {
 	if _, err := perform(specOf(tinyTail(), "mutecks", "")); err == nil {
 		t.Error("an unknown strategy was executed")

@@ -176,8 +176,12 @@ func existingParent(dir string) (string, error) {
 // probe reports whether something can be made in a directory: permissions alone don't tell.
 func probe(dir string) error {
 	made, err := os.MkdirTemp(dir, ".tailrace-probe-")
-	if err != nil {
-		return errors.Unwrap(err)
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return path.Err // the directory stands in the caller's text
+	case err != nil:
+		return err
 	}
 	return os.Remove(made)
 }

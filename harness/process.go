@@ -39,10 +39,14 @@ func Execute(stdin io.Reader, stdout io.Writer) error {
 	go func() { done <- r.perform() }()
 	select {
 	case outcome := <-done:
-		return json.NewEncoder(stdout).Encode(outcome)
+		select {
+		case <-orphaned:
+		default:
+			return json.NewEncoder(stdout).Encode(outcome)
+		}
 	case <-orphaned:
-		return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
 	}
+	return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
 }
 
 // removeOrphan removes the data of a run that still goes on, and then the sweep's directory if nothing

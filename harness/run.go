@@ -22,8 +22,6 @@ type Spec struct {
 	Seed     uint64            `json:"seed"`
 	// Dir is where the run makes its data; it is the run's own and must be empty. "" means the heap.
 	Dir string `json:"dir"`
-	// NoVerify leaves out the walk over the log, for calibration.
-	NoVerify bool `json:"no_verify,omitempty"`
 }
 
 // Outcome is what one run found.
@@ -405,8 +403,6 @@ func (r *run) verify(workers []*worker) results.Verification {
 	switch {
 	case r.strategy.StoresNothing:
 		v.Skipped = r.strategy.Name + " stores nothing"
-	case r.spec.NoVerify:
-		v.Skipped = "calibration"
 	case r.failure.Load() == nil:
 		for _, p := range r.partitions {
 			seen, err := walk(p.storage, r.payload, p.ledgers, r.told, r.strategy.PrivateFiles)

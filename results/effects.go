@@ -122,10 +122,14 @@ type Health struct {
 
 // Text is the ratio with its interval and whether it is healthy.
 func (h Health) Text() string {
-	if h.Healthy {
+	switch {
+	case h.Healthy:
 		return h.Interval.Text() + " healthy"
+	case h.Excludes1():
+		return h.Interval.Text() + " NOT HEALTHY"
+	default:
+		return h.Interval.Text() + " " + undecidedSign
 	}
-	return h.Interval.Text() + " NOT HEALTHY"
 }
 
 // Effects returns the outcome of the planned comparisons, in their order.

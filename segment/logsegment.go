@@ -88,9 +88,6 @@ func (s *LogSegment) Sync() error { return s.files.Sync() }
 // Publish returns the view of everything that has been written.
 func (s *LogSegment) Publish() View { return s.written }
 
-// Empty reports whether nothing has been written or queued.
-func (s *LogSegment) Empty() bool { return s.added.Size == 0 }
-
 // Roll seals the segment, in which nothing may be queued, and begins the next one at its end. Views
 // stay readable.
 func (s *LogSegment) Roll() (*LogSegment, error) {

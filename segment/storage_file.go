@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -58,7 +59,10 @@ func (d *Dir) Create(name string) error {
 	if err != nil {
 		return fmt.Errorf("segment: %w", err)
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return nil
 }
 
 // Truncate implements Storage.
@@ -153,6 +157,8 @@ func (l *dirLog) Pwrite(p []byte, position int64) error {
 		n, err := unix.Pwrite(l.fd, p, position)
 		switch {
 		case err == unix.EINTR:
+		case err == nil && n == 0:
+			return failed("write", l.name, io.ErrShortWrite)
 		case err != nil:
 			return failed("write", l.name, err)
 		default:
@@ -169,6 +175,9 @@ func (l *dirLog) PwriteBatches(batches []Batch, position int64) error {
 		n, err := l.pwritev(group, position)
 		if err == unix.EINTR {
 			continue
+		}
+		if err == nil && n == 0 {
+			err = io.ErrShortWrite
 		}
 		if err != nil {
 			return failed("write", l.name, err)

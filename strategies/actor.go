@@ -98,10 +98,13 @@ func newCommand() *command { return &command{done: make(chan struct{}, 1)} }
 
 func (h *partitionHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
 	a := h.actor
-	if err := a.admission.check(ctx, b); err != nil {
+	if h.closed {
+		return 0, ErrClosed
+	}
+	if err := a.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	if h.closed || !a.gate.enter(&h.pin) {
+	if !a.gate.enter(&h.pin) {
 		return 0, ErrClosed
 	}
 	defer a.gate.leave(&h.pin)
@@ -114,6 +117,7 @@ func (h *partitionHandle) Append(ctx context.Context, b segment.Batch, acks Acks
 		select {
 		case a.mailbox <- c:
 		case <-ctx.Done():
+			c.batch = nil
 			return 0, ctx.Err()
 		}
 	}
@@ -159,8 +163,8 @@ func (a *partitionActor) drain(c *command) {
 		}
 		select {
 		case c = <-a.mailbox:
-			// Not the stop: while a command is here its caller is inside the gate, unless it has
-			// cancelled, and then the stop waits behind this one.
+			// The stop can overtake no live command, whose caller keeps the gate from closing; it can
+			// stand behind cancelled ones.
 			if c == nil {
 				a.mailbox <- nil
 				return

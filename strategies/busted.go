@@ -54,10 +54,13 @@ func (l *bustedLog) NewHandle() Handle {
 
 func (h *bustedHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
 	l := h.log
-	if err := l.admission.check(ctx, b); err != nil {
+	if h.closed {
+		return 0, ErrClosed
+	}
+	if err := l.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	if h.closed || !l.gate.enter(&h.pin) {
+	if !l.gate.enter(&h.pin) {
 		return 0, ErrClosed
 	}
 	defer l.gate.leave(&h.pin)

@@ -44,7 +44,7 @@ func (h *mutexHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (i
 	if h.closed {
 		return 0, ErrClosed
 	}
-	if err := h.log.admission.check(ctx, b); err != nil {
+	if err := h.log.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
 	base, err := h.log.append(ctx, b)

@@ -181,18 +181,15 @@ type admission struct {
 	config segment.Config
 }
 
-func admit(o Options) admission {
-	size := o.SegmentSize
-	if size == 0 {
-		size = segment.DefaultSize
-	}
-	return admission{segment.Config{Size: size}}
-}
+func admit(o Options) admission { return admission{o.config()} }
 
 // check refuses a call that has been cancelled, and a batch that no segment can hold.
-func (a admission) check(ctx context.Context, b segment.Batch) error {
+func (a admission) check(ctx context.Context, b segment.Batch, acks Acks) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if acks < AcksNone || acks > AcksAll {
+		return ErrAcks
 	}
 	if err := b.Check(); err != nil {
 		return err

@@ -61,10 +61,13 @@ func (l *rawLog) NewHandle() Handle {
 }
 
 func (h *rawHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
-	if err := h.log.admission.check(ctx, b); err != nil {
+	if h.closed {
+		return 0, ErrClosed
+	}
+	if err := h.log.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	if h.closed || !h.log.gate.enter(&h.pin) {
+	if !h.log.gate.enter(&h.pin) {
 		return 0, ErrClosed
 	}
 	defer h.log.gate.leave(&h.pin)

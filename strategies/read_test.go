@@ -93,7 +93,7 @@ func checkRead(t *testing.T, h strategies.Handle, want []segment.Batch, segmentS
 	whole := bytes.Repeat([]byte{0xa5}, size+64)
 	p, err := h.Read(offset, whole[:size:size])
 	expected, need := expectedRead(want, segmentSize, offset, size)
-	var short *strategies.ShortBufferError
+	var short *segment.ShortBufferError
 	switch {
 	case !bytes.Equal(whole[size:], bytes.Repeat([]byte{0xa5}, 64)):
 		t.Fatalf("read of %d bytes at %d writes beyond the buffer", size, offset)

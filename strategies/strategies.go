@@ -37,10 +37,9 @@ var (
 	ErrTooLarge = errors.New("strategies: batch is larger than a segment")
 	// ErrUnsupported: the operation or option is part of the contract but not of this version.
 	ErrUnsupported = errors.New("strategies: not supported")
+	// ErrAcks: no such acknowledgement.
+	ErrAcks = errors.New("strategies: unknown acks")
 )
-
-// ShortBufferError is returned by Read when the batch at the offset alone exceeds the buffer.
-type ShortBufferError = segment.ShortBufferError
 
 // Acks says when an append is acknowledged.
 type Acks int8
@@ -72,7 +71,7 @@ type Log interface {
 	// Trim drops whole segments that lie below an offset.
 	Trim(before int64) error
 	// Close resolves every call in flight, each exactly once, then releases everything. A second
-	// call returns nil.
+	// call returns nil, which says nothing of how far the first has come.
 	Close() error
 }
 
@@ -93,7 +92,7 @@ type Handle interface {
 
 	// Read returns whole batches below the high watermark in a sub-slice of buf, the first being
 	// the one that contains offset; as many as fit. At the high watermark it returns an empty slice
-	// and nil. Errors: ErrOutOfRange, *ShortBufferError if the first batch alone exceeds buf,
+	// and nil. Errors: ErrOutOfRange, *segment.ShortBufferError if the first batch alone exceeds buf,
 	// segment.ErrCorrupt, ErrClosed.
 	//
 	// The usual case is one pread, if buf holds an index interval and a batch beyond the batch

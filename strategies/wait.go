@@ -73,6 +73,9 @@ func (w *waiters) wait(ctx context.Context, n *waiter, offset int64) error {
 			return err
 		}
 		if err := w.enlist(n, offset); err != nil {
+			if err != ErrClosed && offset < w.highWatermark() {
+				return nil // it got there before the partition failed
+			}
 			return err
 		}
 		if offset < w.highWatermark() {

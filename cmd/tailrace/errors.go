@@ -19,6 +19,7 @@ import (
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitUnmeasured  = 3
 	exitInterrupted = 130 // as a shell reports death by SIGINT
 )
 
@@ -27,6 +28,9 @@ var errUsage = errors.New("usage")
 
 // errFailedRuns: the sweep was done, and some of its runs gave wrong answers.
 var errFailedRuns = errors.New("failed verification")
+
+// errUnmeasured: the sweep was done, and some of its runs had no window to measure in.
+var errUnmeasured = errors.New("not measured")
 
 // usageError is an error with errUsage in its chain but not in its text.
 type usageError struct{ error }
@@ -44,6 +48,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(errUsage), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
 		return exitUsage
+	case is(errUnmeasured):
+		return exitUnmeasured
 	default:
 		return exitFailed
 	}

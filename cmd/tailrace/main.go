@@ -2,7 +2,7 @@
 // them, checks every answer, and says which one wins, by how much, and whether that is certain.
 //
 // Exit codes: 0 done and verified, 1 a verification or a run failed, 2 wrong usage or bad input,
-// 130 interrupted.
+// 3 a run could not be measured, 130 interrupted.
 package main
 
 import (

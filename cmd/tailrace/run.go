@@ -23,8 +23,8 @@ Without flags it runs the default sweep. Flags of who does the work (--workers w
 and for all other flags of the load, they change the workloads that run. Lists make
 a sweep: with commas, or the flag repeated.
 
-Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 130
-interrupted. Ctrl-C keeps what has finished.`
+Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 3 a
+run could not be measured, 130 interrupted. Ctrl-C keeps what has finished.`
 
 const runExample = `  tailrace run --workers 8 --mix produce=25
   tailrace run --producers 1,4,16 --sync batch --strategies mutex,actor
@@ -160,14 +160,20 @@ func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir stri
 
 // verified is an error if a run of the sweep gave wrong answers.
 func verified(sweep *results.Sweep) error {
-	failed := 0
+	failed, unmeasured := 0, 0
+	why := ""
 	for i := range sweep.Runs {
-		if !sweep.Runs[i].Valid() {
+		if run := &sweep.Runs[i]; !run.Valid() {
 			failed++
+		} else if run.Unmeasured != "" {
+			unmeasured, why = unmeasured+1, run.Unmeasured
 		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d runs %w; their numbers count for nothing", failed, len(sweep.Runs), errFailedRuns)
+	}
+	if unmeasured > 0 {
+		return fmt.Errorf("%d of %d runs were %w: %s", unmeasured, len(sweep.Runs), errUnmeasured, why)
 	}
 	return nil
 }
