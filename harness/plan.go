@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -91,7 +90,7 @@ func checkOptions(o *Options) error {
 
 // checkOut refuses a directory for the results that holds some already, or could not be made.
 func checkOut(out string) error {
-	if _, err := os.Stat(filepath.Join(out, "meta.json")); err == nil {
+	if err := results.CheckUnused(out); err != nil {
 		return usagef("--out %s already holds results; name another directory, or remove it", out)
 	}
 	existing, err := existingParent(out)

@@ -37,7 +37,7 @@ func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
 	err = s.execute(ctx)
 	err = errors.Join(err, s.clean())
 	if s.done == 0 {
-		return nil, errors.Join(err, writer.Close(), s.removeResults())
+		return nil, errors.Join(err, writer.Discard())
 	}
 	p.Meta.Interrupted = errors.Is(err, ErrInterrupted)
 	if finishErr := writer.Finish(&p.Meta); finishErr != nil {
@@ -140,18 +140,6 @@ func (s *sweep) clean() error {
 		errs = append(errs, os.RemoveAll(root))
 	}
 	return errors.Join(errs...)
-}
-
-// removeResults takes back the directory of a sweep in which nothing has finished, and no other.
-func (s *sweep) removeResults() error {
-	out := s.plan.Options.Out
-	for _, name := range []string{"meta.json", "runs.jsonl", "latency", "charts"} {
-		if err := os.RemoveAll(filepath.Join(out, name)); err != nil {
-			return fmt.Errorf("harness: %w", err)
-		}
-	}
-	_ = os.Remove(out) // stays if it holds anything else
-	return nil
 }
 
 func (s *sweep) progress(run *results.Run) {

@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -95,21 +96,11 @@ func WriteCharts(s *results.Sweep, dir string) ([]Chart, error) {
 }
 
 // writeFile replaces a file as a whole, so that a reader never sees half of one.
-func writeFile(path string, content []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+func writeFile(path string, content []byte) error {
+	return results.ReplaceFile(path, func(w io.Writer) error {
+		_, err := w.Write(content)
 		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
-		}
-	}()
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	})
 }
 
 // finish renders a figure into the rest of a chart.

@@ -44,6 +44,7 @@ type Writer struct {
 	sweep Sweep
 	runs  *os.File
 	size  int64 // of what runs holds in whole lines
+	isNew bool  // Create made the directory
 }
 
 // Create begins a sweep directory: it makes dir where it is missing, latency/ and charts/ in it, and
@@ -55,7 +56,7 @@ func Create(dir string, meta *Meta) (w *Writer, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	if err := holdsNoResults(dir); err != nil {
+	if err := CheckUnused(dir); err != nil {
 		return nil, err
 	}
 	// O_EXCL: of two sweeps that begin in one directory at once, one is refused.
@@ -83,32 +84,17 @@ func Create(dir string, meta *Meta) (w *Writer, err error) {
 			return nil, fmt.Errorf("results: %w", err)
 		}
 	}
-	w = &Writer{sweep: Sweep{Dir: dir}, runs: runs}
+	w = &Writer{sweep: Sweep{Dir: dir}, runs: runs, isNew: isNew}
 	if err := w.writeMeta(meta); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-// holdsNoResults returns ErrExists for a directory with any file of a sweep in it.
-func holdsNoResults(dir string) error {
-	for _, name := range []string{metaFile, runsFile, benchFile, summaryFile, "report.html"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return fmt.Errorf("results: %s: %w (%s)", dir, ErrExists, name)
-		}
-	}
-	for _, name := range []string{latencyDir, chartsDir} {
-		if entries, err := os.ReadDir(filepath.Join(dir, name)); err == nil && len(entries) > 0 {
-			return fmt.Errorf("results: %s: %w (%s/%s)", dir, ErrExists, name, entries[0].Name())
-		}
-	}
-	return nil
-}
-
 func (w *Writer) writeMeta(meta *Meta) error {
 	w.sweep.Meta = *meta
 	w.sweep.Meta.Schema = Schema
-	return w.replace(metaFile, func(out io.Writer) error {
+	return w.sweep.replace(metaFile, func(out io.Writer) error {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
@@ -131,7 +117,7 @@ func (w *Writer) Add(run *Run, hists map[string]*Histogram) error {
 	}
 	line = append(line, '\n')
 	if run.Latency != "" {
-		err := w.replace(run.Latency, func(out io.Writer) error {
+		err := w.sweep.replace(run.Latency, func(out io.Writer) error {
 			return WriteHlog(out, run.Start, run.Window, hists)
 		})
 		if err != nil {
@@ -174,10 +160,25 @@ func latencyName(run *Run) string {
 func (w *Writer) Finish(meta *Meta) error {
 	return errors.Join(
 		w.writeMeta(meta),
-		w.replace(benchFile, w.sweep.WriteBench),
-		w.replace(summaryFile, w.sweep.WriteSummary),
+		w.sweep.WriteFiles(),
 		w.Close(),
 	)
+}
+
+// Discard takes back a sweep in which nothing has finished: everything that Create made, and the
+// directory if it holds nothing else.
+func (w *Writer) Discard() error {
+	err := w.Close()
+	for _, name := range []string{runsFile, metaFile, latencyDir, chartsDir} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(w.sweep.Dir, name)))
+	}
+	if w.isNew {
+		_ = os.Remove(w.sweep.Dir) // stays if it holds anything else
+	}
+	if err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	return nil
 }
 
 // Close ends writing without the files that Finish writes. A second call does nothing.
@@ -191,49 +192,6 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("results: %w", err)
 	}
 	return nil
-}
-
-// replace writes a file of the sweep under another name and renames it, so that the file is complete
-// whenever it is there. It is durable when replace returns.
-func (w *Writer) replace(name string, write func(io.Writer) error) error {
-	path := filepath.Join(w.sweep.Dir, name)
-	err := func() error {
-		file, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
-		if err != nil {
-			return err
-		}
-		defer os.Remove(file.Name()) // fails once it is renamed
-		var content bytes.Buffer
-		err = write(&content)
-		if err == nil {
-			_, err = file.Write(content.Bytes())
-		}
-		if err == nil {
-			err = file.Chmod(0o644)
-		}
-		if err == nil {
-			err = file.Sync()
-		}
-		if err = errors.Join(err, file.Close()); err != nil {
-			return err
-		}
-		if err := os.Rename(file.Name(), path); err != nil {
-			return err
-		}
-		return syncDir(filepath.Dir(path))
-	}()
-	if err != nil {
-		return fmt.Errorf("results: write %s: %w", name, err)
-	}
-	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Load reads a sweep directory. A last line of runs.jsonl that was cut short, as a crash leaves it, is

@@ -76,17 +76,3 @@ func writeCharts(sweep *results.Sweep, dir string) error {
 	}
 	return plots.WriteReport(sweep, charts, filepath.Join(dir, reportFile))
 }
-
-// replaceFile writes a file as a whole: it is complete whenever it is there.
-func replaceFile(path string, write func(io.Writer) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // fails once it is renamed
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
-}

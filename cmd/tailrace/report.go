@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -29,10 +28,8 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return usageError{fmt.Errorf("%w; give the --out directory of a tailrace run", err)}
 			}
-			for name, write := range map[string]func(io.Writer) error{"bench.txt": sweep.WriteBench, "summary.md": sweep.WriteSummary} {
-				if err := replaceFile(filepath.Join(dir, name), write); err != nil {
-					return err
-				}
+			if err := sweep.WriteFiles(); err != nil {
+				return err
 			}
 			if err := writeCharts(sweep, dir); err != nil {
 				return err
