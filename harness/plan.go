@@ -42,6 +42,10 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		}
 	}
 	p.Meta.Warnings = append(judge(p.Meta.Environment), placer.warnings...)
+	if most := slices.Max(o.GOMAXPROCS); most > runtime.NumCPU() {
+		p.Meta.Warnings = append(p.Meta.Warnings,
+			fmt.Sprintf("--cpu %d on %d CPUs: more threads than processors, so that the kernel's scheduler takes part", most, runtime.NumCPU()))
+	}
 	p.Meta.Cells = len(p.Cells)
 	p.Meta.Verdicts = p.verdicts()
 	for _, c := range p.Cells {
@@ -215,8 +219,9 @@ func byListOrder(a, b string) int {
 
 // describe enters a workload into the sweep's description, unless another point of it is there.
 func (p *Plan) describe(w *workload.Workload, place Place) bool {
-	for _, known := range p.Meta.Workloads {
-		if known.Name == w.Name {
+	for i := range p.Meta.Workloads {
+		if known := &p.Meta.Workloads[i]; known.Name == w.Name {
+			known.Points = append(known.Points, point(w, place))
 			return false
 		}
 	}
@@ -230,6 +235,7 @@ func (p *Plan) describe(w *workload.Workload, place Place) bool {
 		Prefill:     w.Prefill,
 		SegmentSize: w.SegmentSize,
 		Notes:       append(slices.Clip(w.Notes), caveats(w)...),
+		Points:      []results.Point{point(w, place)},
 	})
 	return true
 }
@@ -244,13 +250,16 @@ func caveats(w *workload.Workload) []string {
 }
 
 func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm string, procs int) {
-	p.Cells = append(p.Cells, PlannedCell{
-		Workload: *w,
-		Place:    place,
+	cell := point(w, place).Cell
+	cell.Strategy, cell.Arm, cell.GOMAXPROCS = strategy, arm, procs
+	p.Cells = append(p.Cells, PlannedCell{Workload: *w, Place: place, Cell: cell})
+}
+
+func point(w *workload.Workload, place Place) results.Point {
+	return results.Point{
+		Description: w.Describe(),
 		Cell: results.Cell{
 			Workload:       w.Name,
-			Strategy:       strategy,
-			Arm:            arm,
 			Producers:      w.Producers,
 			Consumers:      w.Consumers,
 			Workers:        w.Workers,
@@ -265,9 +274,8 @@ func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm string, pro
 			Acks:           w.Acks,
 			Sync:           w.Sync,
 			Storage:        place.Kind,
-			GOMAXPROCS:     procs,
 		},
-	})
+	}
 }
 
 // estimate is how long one run of a cell takes: load, prefill at a rate that every model reaches, and

@@ -101,9 +101,9 @@ func (r *effectRow) ends() (low, high float64) {
 }
 
 func headingText(p *panel, metric string) string {
-	side := "right is better"
+	side := "better →"
 	if results.LowerIsBetter(metric) {
-		side = "left is better"
+		side = "← better"
 	}
 	text := fmt.Sprintf("%s, %s", results.MetricLabel(metric), side)
 	if p.Where != "" {

@@ -50,12 +50,22 @@ func (s *Sweep) answer(effects []Effect) string {
 		}
 	}
 	if same := withVerdict(effects, NoDifference); len(same) > 0 {
-		clauses = append(clauses, "no difference found between "+strings.Join(names(same), ", ")+" and "+quoted(same[0].Baseline))
+		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: one of less than %s could hide",
+			strings.Join(names(same), ", "), quoted(same[0].Baseline), FormatRatio(hidden(same))))
 	}
 	for _, e := range withVerdict(effects, Undecided) {
 		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), e.Reason))
 	}
 	return strings.Join(clauses, "; ") + ", in this sweep"
+}
+
+// hidden is the largest ratio, either way, that the intervals of effects still allow.
+func hidden(effects []Effect) float64 {
+	most := 1.0
+	for _, e := range effects {
+		most = max(most, e.High, 1/e.Low)
+	}
+	return most
 }
 
 // commonReason is the reason why all effects are undecided, if it is one.

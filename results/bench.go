@@ -124,6 +124,9 @@ type cellKey struct {
 	value  func(Cell) string
 }
 
+// gomaxprocsKey names the number of processors in benchmark names and descriptions.
+const gomaxprocsKey = "gomaxprocs"
+
 var cellKeys = []cellKey{
 	{"workload", true, func(c Cell) string { return c.Workload }},
 	{"strategy", true, func(c Cell) string {
@@ -150,7 +153,7 @@ var cellKeys = []cellKey{
 	{"consume-rate", false, func(c Cell) string { return formatNumber(c.ConsumeRate) }},
 	{"acks", false, func(c Cell) string { return c.Acks }},
 	{"sync", false, func(c Cell) string { return c.Sync }},
-	{"gomaxprocs", true, func(c Cell) string { return positive(c.GOMAXPROCS) }},
+	{gomaxprocsKey, true, func(c Cell) string { return positive(c.GOMAXPROCS) }},
 	// The last value is a word: a number after "-" at the end of a name is read as GOMAXPROCS.
 	{"storage", true, func(c Cell) string { return c.Storage }},
 }

@@ -62,6 +62,13 @@ func (c Cell) Point() Cell {
 	return c
 }
 
+// anywhere is the point without the number of processors.
+func (c Cell) anywhere() Cell {
+	c = c.Point()
+	c.GOMAXPROCS = 0
+	return c
+}
+
 // Paced reports whether latencies of a kind are measured from an intended time: those of a role with a
 // given rate, and end to end where producers have one.
 func (c Cell) Paced(kind string) bool {
@@ -205,6 +212,14 @@ type Workload struct {
 	Prefill     int64    `json:"prefill_bytes"`
 	SegmentSize int64    `json:"segment_size"`
 	Notes       []string `json:"notes,omitempty"` // what a reader must know, e.g. a payload file that was not there
+	// Points describe the workload at each of its concurrencies, where it is run at several.
+	Points []Point `json:"points,omitempty"`
+}
+
+// Point is a workload at one concurrency. The cell has no strategy, and no number of processors.
+type Point struct {
+	Cell        Cell   `json:"cell"`
+	Description string `json:"description"`
 }
 
 // Comparison is a planned one: Strategy against Baseline on the primary metric of Workload.

@@ -76,16 +76,26 @@ func (s *Sweep) Sections() []Section {
 	return sections
 }
 
-// describe is the description of a workload and of what is special about a point, with the kind of loop
-// if it does not tell.
+// describe is the description of a workload at a point: its own if there is one, with the number of
+// processors, else that of the workload and what is special about the point. It names the kind of loop.
 func describe(w Workload, point Cell, where string) string {
+	description := w.Description
+	for _, p := range w.Points {
+		if p.Cell == point.anywhere() {
+			description = p.Description
+			_, processors, several := strings.Cut(where, gomaxprocsKey+" ")
+			if where = ""; several {
+				where = gomaxprocsKey + " " + processors
+			}
+		}
+	}
 	var parts []string
-	for _, part := range []string{w.Description, where} {
+	for _, part := range []string{description, where} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
-	if !strings.Contains(w.Description, "loop") {
+	if !strings.Contains(description, "loop") {
 		if point.ProduceRate > 0 || point.ConsumeRate > 0 {
 			parts = append(parts, "open loop")
 		} else {
@@ -235,11 +245,19 @@ func (s *Section) roleTable(kind string) (Table, bool) {
 		played = s.has(rate)
 		t.Columns = append(t.Columns, s.medians("op/s", rate))
 	}
-	for _, statistic := range []string{"p50", "p99", "p999", "max"} {
+	for _, statistic := range []string{"p50", "p99", "p999"} {
 		metric := LatencyMetric(kind, statistic)
 		played = played || s.has(metric)
 		t.Columns = append(t.Columns, s.medians(statisticLabel(statistic), metric))
 	}
+	t.Columns = append(t.Columns, s.column("max", func(c *CellSummary) string {
+		metric := LatencyMetric(kind, "max")
+		if _, ok := c.Median(metric); !ok {
+			return absent
+		}
+		largest, _ := c.Max(metric)
+		return FormatMetric(metric, largest)
+	}))
 	return t, played
 }
 

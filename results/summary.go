@@ -65,6 +65,9 @@ func (s *Sweep) footnotes(sections []Section) []string {
 		noun = "comparison"
 	}
 	text := fmt.Sprintf("95 %% over %d planned %s, in this sweep.", comparisons, noun)
+	if comparisons == 0 {
+		text = "No comparison was planned."
+	}
 	signs := make(map[Verdict]bool)
 	for _, e := range effects {
 		signs[e.Verdict] = true
@@ -76,6 +79,9 @@ func (s *Sweep) footnotes(sections []Section) []string {
 		text = noDifferenceSign + " no difference found. " + text
 	}
 	notes := []string{text}
+	if comparisons > 0 {
+		notes = append(notes, "vs: geometric mean of the ratios within blocks, not ratio of medians · max: largest of all runs.")
+	}
 	if lacksNumbers(sections) {
 		notes = append(notes, fmt.Sprintf("%s no number: fewer than %d samples beyond it, the load itself late by over %s of it, or overload.",
 			absent, SamplesBeyond, FormatPercent(LatenessShare)))
@@ -100,13 +106,15 @@ func lacksNumbers(sections []Section) bool {
 // reading says what the numbers mean, and what they don't.
 func reading() []string {
 	return []string{
-		`Numbers of a strategy are medians over its valid runs. "vs" is the geometric mean, over the blocks, of the
+		`Numbers of a strategy are medians over its valid runs, "max" is the largest of all. "vs" is the geometric mean, over the blocks, of the
 ratio to the baseline in the same block, with Student's t interval on the logarithms.`,
 		`Only planned comparisons have a verdict, and it holds for this sweep: this machine, these workloads.`,
 		`The A/A arm is the baseline under a second name. If its interval excludes 1, the sweep sees differences
 where there are none, and nothing in it is to be trusted. Its interval is 95 % by itself, not corrected for
 the number of comparisons: one sound sweep in twenty raises this alarm.`,
-		`"of raw" is the share of the limit, which shares nothing between its clients.`,
+		`"of raw" is the share of what the same store does when its clients share nothing. It is a limit for models
+that only protect; one that works for several clients at once, as an owner does that writes what is queued
+with one call, can pass it.`,
 		`Service time is the time from the start of a call to its end. In a closed loop, where the next call waits for
 the last one, its percentiles are not what a client that arrives at its own time would see: they leave out
 the wait for a slow call before it (coordinated omission), and rank nothing.`,

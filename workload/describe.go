@@ -42,7 +42,7 @@ func (w *Workload) describeMix(add func(string, ...any)) {
 	add("%s %% produce", formatNumber(w.ProducePercent))
 	records := proseSize(int64(w.RecordSize)) + " records"
 	if w.readers() > 0 {
-		add("%s reads of %s", w.Pattern, records)
+		add("%s %s reads of %s", w.Pattern, proseSize(int64(w.FetchBytes)), records)
 	} else {
 		add("%s", records)
 	}

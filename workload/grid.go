@@ -37,6 +37,7 @@ func Custom(o Overrides) []Workload {
 	switch {
 	case len(o.Workers)+len(o.ProducePercent) > 0:
 		w = DefaultMix()
+		w.Workers = 8
 	case len(o.Producers) == 0:
 		w.Pattern = CatchUp
 	}
@@ -73,7 +74,7 @@ func Grid(w Workload, o Overrides) []Workload {
 		w.Ramp = min(w.Ramp, w.Duration)
 	}
 	if o.FetchBytes == nil {
-		w.FetchBytes = max(w.FetchBytes, 2*BatchBytes(&w))
+		w.FetchBytes = max(w.FetchBytes, (2*BatchBytes(&w)+4095)&^4095)
 	}
 	if o.Prefill == nil && w.Prefill == 0 && w.Pattern != Tail {
 		w.Prefill = DefaultMix().Prefill

@@ -69,9 +69,9 @@ func TestCustom(t *testing.T) {
 		describe string
 		primary  string
 	}{
-		{"workers", Overrides{Workers: []int{4}}, "4 workers, 10 % produce, random reads of 1 KiB records, closed loop", "op/s"},
+		{"workers", Overrides{Workers: []int{4}}, "4 workers, 10 % produce, random 8 KiB reads of 1 KiB records, closed loop", "op/s"},
 		{"a mix", Overrides{Workers: []int{4}, ProducePercent: []float64{25}},
-			"4 workers, 25 % produce, random reads of 1 KiB records, closed loop", "op/s"},
+			"4 workers, 25 % produce, random 8 KiB reads of 1 KiB records, closed loop", "op/s"},
 		{"both roles", Overrides{Producers: []int{2}, Consumers: []int{3}}, "2 producers, 3 tail consumers, closed loop", "produce-op/s"},
 		{"paced", Overrides{Producers: []int{2}, Consumers: []int{2}, ProduceRate: new(1000.0)},
 			"2 producers at 1,000/s, 2 tail consumers, open loop", "e2e-p90-sec"},
@@ -79,7 +79,7 @@ func TestCustom(t *testing.T) {
 		{"random", Overrides{Producers: []int{1}, Consumers: []int{1}, Pattern: new("random")},
 			"1 producer, 1 random consumer, closed loop", "produce-op/s"},
 		{"large records", Overrides{Workers: []int{1}, RecordSize: new(int64(1 << 20))},
-			"1 worker, 10 % produce, random reads of 1 MiB records, closed loop", "op/s"},
+			"1 worker, 10 % produce, random 2052 KiB reads of 1 MiB records, closed loop", "op/s"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

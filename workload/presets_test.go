@@ -7,7 +7,7 @@ import (
 
 func TestPresets(t *testing.T) {
 	descriptions := []struct{ name, primary, line string }{
-		{"mix", "op/s", "8 workers, 10 % produce, random reads of 1 KiB records, closed loop"},
+		{"mix", "op/s", "8 workers, 10 % produce, random 8 KiB reads of 1 KiB records, closed loop"},
 		{"tail", "e2e-p90-sec", "2 producers at 10,000/s, 2 tail consumers, open loop"},
 		{"ingest", "produce-op/s", "8 producers, closed loop"},
 		{"durable", "produce-op/s", "16 producers, closed loop, sync on every batch"},

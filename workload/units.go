@@ -94,10 +94,7 @@ func ParsePercent(s string) (float64, error) {
 // ParseMix reads the mix of a worker's operations, "produce=10": the percentage that are appends,
 // the rest being reads. Errors: *FieldError.
 func ParseMix(s string) (float64, error) {
-	share, ok := strings.CutPrefix(strings.TrimSpace(s), "produce=")
-	if !ok {
-		return 0, fieldError("mix", s, "not a mix; give the share of appends in percent as in produce=10")
-	}
+	share := strings.TrimPrefix(strings.TrimSpace(s), "produce=")
 	percent, err := ParsePercent(share)
 	if err != nil {
 		return 0, fieldError("mix", s, "the share of appends is a number from 0 to 100, as in produce=10")

@@ -55,10 +55,13 @@ func TestParsePercentAndMix(t *testing.T) {
 		if got, err := ParseMix("produce=" + s); err != nil || got != want {
 			t.Errorf("produce=%q: %v, %v; want %v", s, got, err, want)
 		}
+		if got, err := ParseMix(s); err != nil || got != want {
+			t.Errorf("a mix of %q: %v, %v; want %v", s, got, err, want)
+		}
 	}
 	refused(t, "percent", func(s string) error { _, err := ParsePercent(s); return err }, "", "%", "ten", "-1", "100.1", "NaN", "Inf")
 	refused(t, "mix", func(s string) error { _, err := ParseMix(s); return err },
-		"", "10", "produce", "produce=", "produce=x", "produce=101", "consume=10", "produce=10,consume=90")
+		"", "produce", "produce=", "produce=x", "produce=101", "consume=10", "produce=10,consume=90")
 }
 
 // refused checks that each input is refused in one line that repeats it.

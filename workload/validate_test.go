@@ -138,7 +138,7 @@ func TestDescribe(t *testing.T) {
 		want   string
 	}{
 		{func(w *Workload) {}, "2 producers, 3 tail consumers, closed loop"},
-		{func(w *Workload) { *w = mixed(); w.Pattern, w.RecordSize = CatchUp, 1000 }, "8 workers, 10 % produce, catch-up reads of 1000 B records, closed loop"},
+		{func(w *Workload) { *w = mixed(); w.Pattern, w.RecordSize = CatchUp, 1000 }, "8 workers, 10 % produce, catch-up 8 KiB reads of 1000 B records, closed loop"},
 		{func(w *Workload) { *w = mixed(); w.ProducePercent = 100 }, "8 workers, 100 % produce, 1 KiB records, closed loop"},
 		{func(w *Workload) { w.Producers, w.Consumers = 1, 1; w.ProduceRate = 1234567 }, "1 producer at 1,234,567/s, 1 tail consumer, open loop"},
 		{func(w *Workload) { w.ProduceRate, w.Pattern = 0.5, Random }, "2 producers at 0.5/s, 3 random consumers, open loop for producers only"},
