@@ -153,7 +153,11 @@ func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir stri
 		return err
 	}
 	if !f.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s · your own mix: tailrace run --workers 8 --mix produce=25\n", filepath.Join(shortest, reportFile))
+		hint := ""
+		if len(f.workloads) == 0 && !f.overrides.HasRoles() {
+			hint = " · your own mix: tailrace run --workers 8 --mix produce=25"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n", filepath.Join(shortest, reportFile), hint)
 	}
 	return verified(sweep)
 }
