@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func child(mode string) int {
 	}
 	again, err := json.Marshal(spec)
 	if err == nil {
-		err = Execute(io.MultiReader(bytes.NewReader(again), decoder.Buffered(), os.Stdin), os.Stdout)
+		err = Execute(context.Background(), io.MultiReader(bytes.NewReader(again), decoder.Buffered(), os.Stdin), os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -65,7 +65,7 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 			return Place{}, usagef("--dir %s: nothing is stored in files under --storage heap; leave one of the two out", p.dir)
 		}
 		if free := availableMemory(); free > 0 && free < need {
-			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower --duration or --prefill, or choose another storage",
+			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower --max-bytes, or choose another storage",
 				results.FormatBytes(float64(need)), results.FormatBytes(float64(free)))
 		}
 		return Place{Kind: StorageHeap, Text: "Go heap"}, nil
@@ -89,7 +89,7 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 	if p.storage == StorageTmpfs {
 		return Place{}, err
 	}
-	p.warn("workload %s runs on a disk, where write-back is measured more than the model, because there is no room on tmpfs (%s)",
+	p.warn("workload %s runs on a disk, where write-back is measured more than the model, because tmpfs cannot be used (%s)",
 		w.Name, strings.TrimPrefix(err.Error(), ErrUsage.Error()+": "))
 	return p.disk(need)
 }
@@ -155,7 +155,7 @@ func (p *placer) inspect(dir string, need int64) (filesystem, error) {
 		}
 	}
 	if free < need {
-		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower --duration, --prefill or --produce-rate",
+		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower --max-bytes, or with a rate --duration",
 			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)))
 	}
 	return f, nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tailrace/results"
 	"tailrace/strategies"
 	"tailrace/workload"
@@ -57,12 +59,20 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	return p, nil
 }
 
+// Bounds that keep a slip of the finger from running for days.
+const (
+	maxBlocks     = 10_000
+	maxProcessors = 1024
+)
+
 func checkOptions(o *Options) error {
 	switch {
 	case len(o.Workloads) == 0:
 		return usagef("no workload")
 	case o.Blocks < 1:
 		return usagef("--blocks %d: at least 1 is needed (6 for a confidence interval worth the name)", o.Blocks)
+	case o.Blocks > maxBlocks:
+		return usagef("--blocks %d: at most %d", o.Blocks, maxBlocks)
 	case o.Out == "":
 		return usagef("no directory for the results; name one with --out")
 	case len(o.Child) == 0:
@@ -75,8 +85,8 @@ func checkOptions(o *Options) error {
 		o.GOMAXPROCS = []int{runtime.GOMAXPROCS(0)}
 	}
 	for _, n := range o.GOMAXPROCS {
-		if n < 1 {
-			return usagef("--cpu %d: at least 1 is needed", n)
+		if n < 1 || n > maxProcessors {
+			return usagef("--cpu %d: outside 1 to %d", n, maxProcessors)
 		}
 	}
 	for _, name := range o.Strategies {
@@ -106,6 +116,42 @@ func checkOut(out string) error {
 	}
 	if err := probe(existing); err != nil {
 		return usagef("--out %s: %s cannot be written (%w); name another directory", out, existing, err)
+	}
+	if f, err := statFilesystem(existing); err == nil && f.free < resultBytes {
+		return usagef("--out %s: %s has %s free, and results need up to %s; free some, or name another directory",
+			out, existing, results.FormatBytes(float64(f.free)), results.FormatBytes(resultBytes))
+	}
+	return nil
+}
+
+// resultBytes is room for the results of a large sweep: a histogram log and a line for each run, charts,
+// report.
+const resultBytes = 64 << 20
+
+// checkResources refuses a workload whose clients need more memory or descriptors than there are.
+func checkResources(w *workload.Workload, raw bool) error {
+	clients := int64(w.Producers + w.Workers + w.Consumers*w.Partitions)
+	const histograms = 3 * 256 << 10
+	memory := clients * (int64(w.FetchBytes) + histograms)
+	if free := availableMemory(); free > 0 && memory > free/2 {
+		return usagef("workload %s: its %d clients need %s for buffers and histograms, and %s of memory are available; lower their number or --fetch-bytes",
+			w.Name, clients, results.FormatBytes(float64(memory)), results.FormatBytes(float64(free)))
+	}
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return nil
+	}
+	logs := int64(w.Partitions)
+	if raw {
+		logs *= int64(1 + w.Producers + w.Workers) // each has its own
+	}
+	files := 64 + logs + w.MaxBytes/w.SegmentSize
+	if w.OpenLoop() {
+		files += clients // timers
+	}
+	if uint64(files) > limit.Max {
+		return usagef("workload %s: a run may have %d files open, and the limit is %d; raise it (ulimit -n) or --segment-size, or lower --max-bytes or --partitions",
+			w.Name, files, limit.Max)
 	}
 	return nil
 }
@@ -163,6 +209,9 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	}
 	place, err := placer.place(w)
 	if err != nil {
+		return err
+	}
+	if err := checkResources(w, rawIsLimit(w) || slices.Contains(names, "raw")); err != nil {
 		return err
 	}
 	fresh := p.describe(w, place)

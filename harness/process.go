@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Execute is the process of one run: it reads a Spec as JSON from stdin, executes it, and writes an
-// Outcome as JSON to stdout. When stdin ends early the parent has died: Execute removes the run's data
-// and returns, and the process must exit.
-func Execute(stdin io.Reader, stdout io.Writer) error {
+// Execute is the process of one run: it reads a Spec as JSON from stdin, executes it, removes its data
+// unless that is to be kept, and writes an Outcome as JSON to stdout. When stdin ends early the parent has
+// died; then, or when the context ends, Execute removes the data and returns, and the process must exit.
+func Execute(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	decoder := json.NewDecoder(stdin)
 	var spec Spec
 	if err := decoder.Decode(&spec); err != nil {
@@ -39,14 +39,17 @@ func Execute(stdin io.Reader, stdout io.Writer) error {
 	go func() { done <- r.perform() }()
 	select {
 	case outcome := <-done:
-		select {
-		case <-orphaned:
-		default:
-			return json.NewEncoder(stdout).Encode(outcome)
+		if spec.Dir != "" && !spec.Keep {
+			if err := os.RemoveAll(spec.Dir); err != nil {
+				return fmt.Errorf("harness: data of a run: %w", err)
+			}
 		}
+		return json.NewEncoder(stdout).Encode(outcome)
 	case <-orphaned:
+		return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
+	case <-ctx.Done():
+		return errors.Join(errors.New("harness: the run was ended by a signal"), removeOrphan(spec.Dir))
 	}
-	return errors.Join(errors.New("harness: the sweep that this run is part of has ended"), removeOrphan(spec.Dir))
 }
 
 // removeOrphan removes the data of a run that still goes on, and then the sweep's directory if nothing
@@ -97,7 +100,7 @@ func runProcess(ctx context.Context, command []string, spec Spec, limit time.Dur
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, fmt.Errorf("harness: process of a run: %w: %s", err, firstLine(stderr.String()))
+		return nil, fmt.Errorf("harness: process of a run: %w%s", err, detail(stderr.String()))
 	}
 	var outcome Outcome
 	if err := json.Unmarshal(stdout.Bytes(), &outcome); err != nil {
@@ -106,7 +109,11 @@ func runProcess(ctx context.Context, command []string, spec Spec, limit time.Dur
 	return &outcome, nil
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
+// detail is the first line of what a process said, to stand behind how it ended.
+func detail(stderr string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if line == "" {
+		return ", without a word"
+	}
+	return ": " + line
 }

@@ -22,6 +22,8 @@ type Spec struct {
 	Seed     uint64            `json:"seed"`
 	// Dir is where the run makes its data; it is the run's own and must be empty. "" means the heap.
 	Dir string `json:"dir"`
+	// Keep leaves the data when the run is over.
+	Keep bool `json:"keep,omitempty"`
 }
 
 // Outcome is what one run found.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"tailrace/results"
 	"tailrace/workload"
 )
+
+// dataPrefix begins the name of a directory with the data of a sweep's runs.
+const dataPrefix = "tailrace-data-"
 
 // sweep is a plan while it is executed.
 type sweep struct {
@@ -31,20 +35,25 @@ func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
 	p.Meta.Started = time.Now()
 	writer, err := results.Create(p.Options.Out, &p.Meta)
 	if err != nil {
-		return nil, err
+		return nil, usagef("--out %s: %w", p.Options.Out, err)
 	}
 	s := &sweep{plan: p, writer: writer, roots: map[string]string{}}
 	err = s.execute(ctx)
-	err = errors.Join(err, s.clean())
+	err = cmp.Or(err, s.clean(err == nil))
 	if s.done == 0 {
-		return nil, errors.Join(err, writer.Discard())
+		return nil, cmp.Or(err, writer.Discard())
 	}
 	p.Meta.Interrupted = errors.Is(err, ErrInterrupted)
+	if err != nil && !p.Meta.Interrupted {
+		// What stopped the sweep may well keep Finish from writing too.
+		_ = writer.Finish(&p.Meta)
+		return nil, fmt.Errorf("%w; %d runs before it are kept: tailrace report %s", err, s.done, p.Options.Out)
+	}
 	if finishErr := writer.Finish(&p.Meta); finishErr != nil {
-		return nil, errors.Join(err, finishErr)
+		return nil, cmp.Or(err, finishErr)
 	}
 	loaded, loadErr := results.Load(p.Options.Out)
-	return loaded, errors.Join(err, loadErr)
+	return loaded, cmp.Or(err, loadErr)
 }
 
 func (s *sweep) execute(ctx context.Context) error {
@@ -72,12 +81,14 @@ func (s *sweep) one(ctx context.Context, c *PlannedCell, block int) error {
 	if err != nil {
 		return err
 	}
-	outcome, err := s.process(ctx, Spec{Cell: c.Cell, Workload: c.Workload, Seed: seed, Dir: dir})
+	spec := Spec{Cell: c.Cell, Workload: c.Workload, Seed: seed, Dir: dir}
+	spec.Keep = s.plan.Options.KeepData && block == s.plan.Options.Blocks-1
+	outcome, err := s.process(ctx, spec)
 	if err != nil {
 		return err
 	}
-	if dir != "" && !(s.plan.Options.KeepData && block == s.plan.Options.Blocks-1) {
-		if err := os.RemoveAll(dir); err != nil {
+	if dir != "" && !spec.Keep {
+		if err := os.RemoveAll(dir); err != nil { // what a run that crashed has left
 			return fmt.Errorf("harness: data of a run: %w", err)
 		}
 	}
@@ -115,8 +126,9 @@ func (s *sweep) dir(c *PlannedCell, block int) (string, error) {
 	}
 	root, ok := s.roots[c.Place.Parent]
 	if !ok {
+		removeEmpty(c.Place.Parent)
 		var err error
-		if root, err = os.MkdirTemp(c.Place.Parent, "tailrace-data-"); err != nil {
+		if root, err = os.MkdirTemp(c.Place.Parent, dataPrefix); err != nil {
 			return "", fmt.Errorf("harness: data directory: %w", err)
 		}
 		s.roots[c.Place.Parent] = root
@@ -129,11 +141,20 @@ func (s *sweep) dir(c *PlannedCell, block int) (string, error) {
 	return filepath.Join(root, name), nil
 }
 
-// clean removes all data, unless it is to be kept.
-func (s *sweep) clean() error {
+// removeEmpty removes the empty data directories that sweeps have left which were killed between two
+// runs. One that goes on makes its own again.
+func removeEmpty(parent string) {
+	left, _ := filepath.Glob(filepath.Join(parent, dataPrefix+"*"))
+	for _, root := range left {
+		_ = os.Remove(root)
+	}
+}
+
+// clean removes all data, unless that of a finished sweep is to be kept.
+func (s *sweep) clean(finished bool) error {
 	var errs []error
 	for _, root := range s.roots {
-		if s.plan.Options.KeepData && s.done > 0 {
+		if s.plan.Options.KeepData && finished {
 			s.plan.Meta.Warnings = append(s.plan.Meta.Warnings, "segment files of the last block are kept in "+root)
 			continue
 		}

@@ -404,7 +404,7 @@ func TestExecuteBadInput(t *testing.T) {
 		if !json.Valid([]byte(input)) {
 			stdinEnd.Close()
 		}
-		if err := Execute(stdin, &out); err == nil || out.Len() > 0 {
+		if err := Execute(t.Context(), stdin, &out); err == nil || out.Len() > 0 {
 			t.Errorf("input %q: error %v, output %q", input, err, out.String())
 		}
 		stdinEnd.Close()

@@ -43,20 +43,24 @@ type Sweep struct {
 type Writer struct {
 	sweep Sweep
 	runs  *os.File
-	size  int64 // of what runs holds in whole lines
-	isNew bool  // Create made the directory
+	size  int64    // of what runs holds in whole lines
+	made  []string // directories that Create made, the outermost first
 }
 
 // Create begins a sweep directory: it makes dir where it is missing, latency/ and charts/ in it, and
 // writes meta.json. A directory that holds results already is refused with ErrExists and left as it
 // is. What Create made before it failed, it removes.
-func Create(dir string, meta *Meta) (w *Writer, err error) {
-	_, statErr := os.Stat(dir)
-	isNew := errors.Is(statErr, fs.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
+func Create(dir string, meta *Meta) (_ *Writer, err error) {
 	if err := CheckUnused(dir); err != nil {
+		return nil, err
+	}
+	w := &Writer{sweep: Sweep{Dir: dir}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Discard())
+		}
+	}()
+	if err := w.makeDir(dir); err != nil {
 		return nil, err
 	}
 	// O_EXCL: of two sweeps that begin in one directory at once, one is refused.
@@ -67,28 +71,33 @@ func Create(dir string, meta *Meta) (w *Writer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	defer func() {
-		if err == nil {
-			return
-		}
-		runs.Close()
-		for _, name := range []string{runsFile, metaFile, latencyDir, chartsDir} {
-			os.Remove(filepath.Join(dir, name)) // a directory only if it is empty
-		}
-		if isNew {
-			os.Remove(dir)
-		}
-	}()
+	w.runs = runs
 	for _, name := range []string{latencyDir, chartsDir} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			return nil, fmt.Errorf("results: %w", err)
+		if err := w.makeDir(filepath.Join(dir, name)); err != nil {
+			return nil, err
 		}
 	}
-	w = &Writer{sweep: Sweep{Dir: dir}, runs: runs, isNew: isNew}
 	if err := w.writeMeta(meta); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// makeDir makes a directory and those above it that are missing, and remembers which.
+func (w *Writer) makeDir(dir string) error {
+	missing := []string{}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	slices.Reverse(missing)
+	w.made = append(w.made, missing...)
+	return nil
 }
 
 func (w *Writer) writeMeta(meta *Meta) error {
@@ -165,20 +174,21 @@ func (w *Writer) Finish(meta *Meta) error {
 	)
 }
 
-// Discard takes back a sweep in which nothing has finished: everything that Create made, and the
-// directory if it holds nothing else.
+// Discard takes back a sweep in which nothing has finished: everything that Create made, except
+// directories that hold anything else.
 func (w *Writer) Discard() error {
-	err := w.Close()
-	for _, name := range []string{runsFile, metaFile, latencyDir, chartsDir} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(w.sweep.Dir, name)))
+	if w.runs == nil && len(w.made) == 0 {
+		return nil
 	}
-	if w.isNew {
-		_ = os.Remove(w.sweep.Dir) // stays if it holds anything else
+	if w.runs != nil {
+		_ = os.Remove(filepath.Join(w.sweep.Dir, runsFile))
+		_ = os.Remove(filepath.Join(w.sweep.Dir, metaFile))
 	}
-	if err != nil {
-		return fmt.Errorf("results: %w", err)
+	for _, dir := range slices.Backward(w.made) {
+		_ = os.Remove(dir)
 	}
-	return nil
+	w.made = nil
+	return w.Close()
 }
 
 // Close ends writing without the files that Finish writes. A second call does nothing.

@@ -272,3 +272,53 @@ func TestHistogramsStaysInTheSweep(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+// A failed Create removes what it has made, and nothing that was there.
+func TestCreateLeavesOthersFiles(t *testing.T) {
+	for _, name := range []string{"charts", "latency"} {
+		dir := t.TempDir()
+		mine := filepath.Join(dir, name)
+		if err := os.WriteFile(mine, []byte("mine"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := results.Create(dir, &results.Meta{}); err == nil {
+			t.Fatalf("results were begun beside a file named %s", name)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" || len(entries) != 1 {
+			t.Errorf("%s: %q, %v, beside it %v", name, content, err, entries)
+		}
+	}
+}
+
+// Discard takes back all that Create made, missing parents too, except what holds something else.
+func TestDiscard(t *testing.T) {
+	root := t.TempDir()
+	w, err := results.Create(filepath.Join(root, "a", "b"), &results.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	w, err = results.Create(filepath.Join(root, "c"), &results.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(root, "c", "other")
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(root, "c")); err != nil || len(entries) != 1 {
+		t.Errorf("left beside a file that was not ours: %v, %v", entries, err)
+	}
+}

@@ -138,12 +138,13 @@ func TestGridRampFollowsDuration(t *testing.T) {
 // so near to its share that the window is closed.
 func TestPacedBytesHoldWhatIsDue(t *testing.T) {
 	for _, duration := range []time.Duration{time.Millisecond, time.Second, 65 * time.Second, 6 * time.Minute, 24 * time.Hour} {
-		for _, producers := range []int{1, 7} {
+		for producers, rate := range map[int]float64{1: 20000, 7: 20000, 8: 1, 16: 5, 50: 20} {
 			w := Default()
-			w.Producers, w.ProduceRate, w.BatchRecords, w.Prefill = producers, 20000, 3, 1<<20
+			w.Producers, w.ProduceRate, w.BatchRecords, w.Prefill = producers, rate, 3, 1<<20
 			w.Ramp, w.Duration = duration/5, duration
 			share := float64(w.PacedBytes()-w.Prefill) / float64(producers)
-			due := w.ProduceRate / float64(w.BatchRecords*producers) * (w.Ramp + w.Duration).Seconds() * float64(BatchBytes(&w))
+			// At most one more than the even share falls to a producer.
+			due := (w.ProduceRate/float64(w.BatchRecords*producers)*(w.Ramp+w.Duration).Seconds() + 1) * float64(BatchBytes(&w))
 			if usable := share - share/64 - float64(BatchBytes(&w)); due > usable {
 				t.Errorf("%v, %d producers: %.0f bytes are due of each, %.0f are usable", duration, producers, due, usable)
 			}

@@ -1,12 +1,16 @@
 package workload
 
+import "strings"
+
 // Nearest returns the name that was probably meant: the one of names with the smallest edit
 // distance to name, the first of several; "" when none is near. An edit inserts, deletes or
-// replaces a letter, or swaps two neighbours; near is one edit in three letters.
+// replaces a letter, or swaps two neighbours; near is one edit in three letters or
+// the rest of them. Case makes no difference.
 func Nearest(name string, names []string) string {
+	name = strings.ToLower(name)
 	best, bestDistance := "", 0
 	for _, candidate := range names {
-		limit := max(len(name), len(candidate)) / 3
+		limit := (max(len(name), len(candidate)) + 2) / 3
 		if len(name)-len(candidate) > limit || len(candidate)-len(name) > limit {
 			continue // the difference in length alone is too many edits; spares long input
 		}

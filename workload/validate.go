@@ -191,7 +191,7 @@ func (w *Workload) checkBatch() *FieldError {
 	record, segment := FormatSize(int64(w.RecordSize)), FormatSize(w.SegmentSize)
 	switch {
 	case w.SegmentSize < 1 || w.SegmentSize > MaxSegmentSize:
-		return fieldError("--segment-size", segment, "outside 1 to %d bytes", MaxSegmentSize)
+		return fieldError("--segment-size", segment, "outside 1 to %d bytes, a byte less than 2GiB", MaxSegmentSize)
 	case w.RecordSize < MinRecordSize:
 		return fieldError("--record-size", record, "less than the %d bytes that verification needs in every record", MinRecordSize)
 	case int64(BatchBytes(w)) > w.SegmentSize:
@@ -207,6 +207,8 @@ func (w *Workload) checkReads() *FieldError {
 	switch needed := int64(BatchBytes(w)) * int64(w.Partitions); {
 	case w.FetchBytes < 1:
 		return fieldError("--fetch-bytes", fetch, "a reader needs a buffer")
+	case w.FetchBytes > MaxSegmentSize:
+		return fieldError("--fetch-bytes", fetch, "more than the %d bytes of the largest segment, of which a read returns a piece", MaxSegmentSize)
 	case w.readers() == 0:
 		return nil
 	case w.FetchBytes < BatchBytes(w):

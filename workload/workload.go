@@ -78,7 +78,8 @@ func (w *Workload) PacedBytes() int64 {
 		return 0
 	}
 	batches := w.ProduceRate/float64(w.BatchRecords)*(w.Ramp+w.Duration+time.Second).Seconds() + float64(w.Producers)
-	batches *= 1 + 1.0/32 // a run ends its window a little before a producer has used its share
+	// A run ends its window a little before a producer has used its share.
+	batches += batches/32 + 4*float64(w.Producers)
 	return int64(min(float64(w.Prefill)+float64(BatchBytes(w))*(batches+float64(w.Partitions)), math.MaxInt64/2))
 }
 

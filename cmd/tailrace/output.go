@@ -24,8 +24,16 @@ func resultsDirectory(given string, now time.Time) (string, error) {
 	if given == "" {
 		return unusedDirectory(filepath.Join(outParent, now.Format("20060102-150405"))), nil
 	}
-	if filepath.Clean(given) == filepath.Join(outParent, latestLink) {
-		return "", usagef("--out %s: this is the link to the newest results; give a name of its own", given)
+	absolute, err := filepath.Abs(given)
+	if err != nil {
+		return "", usagef("--out %s: %w", given, err)
+	}
+	link, err := filepath.Abs(filepath.Join(outParent, latestLink))
+	if err != nil {
+		return "", usagef("--out %s: %w", given, err)
+	}
+	if inside, err := filepath.Rel(link, absolute); err == nil && filepath.IsLocal(inside) {
+		return "", usagef("--out %s: %s is the link to the newest results; give a name of its own", given, filepath.Join(outParent, latestLink))
 	}
 	return given, nil
 }

@@ -64,7 +64,7 @@ func newExecute() *cobra.Command {
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return harness.Execute(cmd.InOrStdin(), cmd.OutOrStdout())
+			return harness.Execute(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

@@ -150,7 +150,8 @@ func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir stri
 	}
 	shortest, err := linkLatest(dir)
 	if err != nil {
-		return err
+		shortest = dir
+		fmt.Fprintln(cmd.ErrOrStderr(), "tailrace: warning: "+plainText(err.Error()))
 	}
 	if !f.json {
 		hint := ""
