@@ -56,7 +56,7 @@ func effectChart(s *results.Sweep) (Chart, error) {
 		}
 	}))
 	caption := "Geometric mean of the ratios to the baseline in the same block, with its interval: 95 % over all planned comparisons together, " +
-		"95 % by itself for A/A, which is the baseline under a second label and has to contain 1. The heading says on which side of 1 better is."
+		"95 % by itself for A/A, which is the baseline under a second label and has to contain 1. The arrow of the heading points to the side of 1 that is better."
 	if cut {
 		caption += " An interval with an arrow goes on beyond the chart."
 	}
@@ -101,15 +101,15 @@ func (r *effectRow) ends() (low, high float64) {
 }
 
 func headingText(p *panel, metric string) string {
-	side := "better →"
+	side := "→"
 	if results.LowerIsBetter(metric) {
-		side = "← better"
+		side = "←"
 	}
-	text := fmt.Sprintf("%s, %s", results.MetricLabel(metric), side)
+	text := fmt.Sprintf("%s %s", results.MetricLabel(metric), side)
 	if p.Where != "" {
-		text = p.Where + ": " + text
+		return p.Where + ": " + text
 	}
-	return text
+	return text + " better"
 }
 
 // draw draws the row around the height y.
