@@ -286,14 +286,14 @@ func TestOpenLoopKinds(t *testing.T) {
 						role, fromIntended.Sum(), service.Sum())
 				}
 			}
-			lateness, ok := o.Histograms[results.KindLateness]
+			lateness, ok := o.Histograms[results.KindProduceLateness]
 			if !ok {
 				t.Skip("no worker was ever free before its time on this machine now")
 			}
 			if most := run.Samples[results.KindProduce] + run.Samples[results.KindConsume]; lateness.Count() > most {
 				t.Errorf("%d latenesses of %d operations", lateness.Count(), most)
 			}
-			if _, ok := run.Metrics[results.LatencyMetric(results.KindLateness, "max")]; !ok {
+			if _, ok := run.Metrics[results.LatencyMetric(results.KindProduceLateness, "max")]; !ok {
 				t.Error("the lateness is not among the metrics")
 			}
 			if run.Overloaded {

@@ -82,7 +82,7 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 			run.Warnings = append(run.Warnings, fmt.Sprintf("%d %s latencies above 60 s", over, kind))
 		}
 		// How late the generator was is told above all when it did not keep up.
-		if !run.Overloaded || kind == results.KindLateness {
+		if !run.Overloaded || kind == results.KindProduceLateness || kind == results.KindConsumeLateness {
 			latencies(run.Metrics, kind, h, lateness)
 		}
 	}
@@ -91,14 +91,8 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 	keep(results.KindEndToEnd, endToEnd, produce.lateness)
 	keep(results.KindProduceService, produce.service, nil)
 	keep(results.KindConsumeService, consume.service, nil)
-	if produce.lateness != nil {
-		if consume.lateness != nil {
-			produce.lateness.Merge(consume.lateness)
-		}
-		keep(results.KindLateness, produce.lateness, nil)
-	} else {
-		keep(results.KindLateness, consume.lateness, nil)
-	}
+	keep(results.KindProduceLateness, produce.lateness, nil)
+	keep(results.KindConsumeLateness, consume.lateness, nil)
 }
 
 func (r *run) rates(metrics map[string]float64, produce, consume *recorder, window float64) {

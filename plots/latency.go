@@ -59,7 +59,7 @@ func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 			for i := range all {
 				var lateness *results.Histogram
 				if p.Point.Paced(all[i].kind) {
-					lateness = histograms[results.KindLateness]
+					lateness = histograms[results.LatenessOf(all[i].kind)]
 				}
 				collected[i].add(histograms[all[i].kind], lateness, all[i].ticks)
 			}

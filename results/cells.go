@@ -28,7 +28,7 @@ func (c *CellSummary) Values(metric string) []float64 { return slices.Clone(c.va
 func (c *CellSummary) Median(metric string) (float64, bool) {
 	values := c.values[metric]
 	kind, _, isLatency := latencyParts(metric)
-	if len(values) == 0 || isLatency && kind != KindLateness && (c.Overloaded > 0 || len(values) < c.Valid) {
+	if len(values) == 0 || isLatency && !isLateness(kind) && (c.Overloaded > 0 || len(values) < c.Valid) {
 		return 0, false
 	}
 	return Median(values), true

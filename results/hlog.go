@@ -24,7 +24,8 @@ const (
 
 // Kinds are the kinds of latency in the order in which files, tables and charts show them.
 var Kinds = []string{
-	KindProduce, KindConsume, KindEndToEnd, KindProduceService, KindConsumeService, KindLateness,
+	KindProduce, KindConsume, KindEndToEnd, KindProduceService, KindConsumeService,
+	KindProduceLateness, KindConsumeLateness,
 }
 
 // WriteHlog writes histograms as an HdrHistogram log: one line each, tagged with its key, over one

@@ -108,8 +108,21 @@ const (
 	KindEndToEnd       = "e2e"
 	KindProduceService = "produce-service"
 	KindConsumeService = "consume-service"
-	KindLateness       = "lateness" // actual start less intended start of open-loop calls
+	// Actual start less intended start of the open-loop calls whose worker was free in time.
+	KindProduceLateness = "produce-lateness"
+	KindConsumeLateness = "consume-lateness"
 )
+
+// LatenessOf is the kind of lateness that is part of a latency in an open loop: records arrive late when
+// they were sent late.
+func LatenessOf(kind string) string {
+	if kind == KindConsume {
+		return KindConsumeLateness
+	}
+	return KindProduceLateness
+}
+
+func isLateness(kind string) bool { return kind == KindProduceLateness || kind == KindConsumeLateness }
 
 // Quantiles are the statistics of a latency kind that become metrics, in the order of tables.
 var Quantiles = []string{"p50", "p90", "p99", "p999", "max", "mean"}

@@ -265,7 +265,7 @@ func (s *Section) roleTable(kind string) (Table, bool) {
 func (s *Section) pacingTable() (Table, bool) {
 	t := s.table("service time, and lateness of the load itself")
 	t.Detail = true
-	for _, kind := range []string{KindProduceService, KindConsumeService, KindLateness} {
+	for _, kind := range []string{KindProduceService, KindConsumeService, KindProduceLateness, KindConsumeLateness} {
 		if !s.has(LatencyMetric(kind, "p50")) {
 			continue
 		}

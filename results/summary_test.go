@@ -90,7 +90,7 @@ func TestPartlyOverloadedCellHasNoLatency(t *testing.T) {
 	if _, ok := actor.Median("e2e-p99-sec"); ok {
 		t.Error("a cell that was overloaded in a run has a latency")
 	}
-	for _, metric := range []string{results.MetricOps, "lateness-p99-sec"} {
+	for _, metric := range []string{results.MetricOps, "produce-lateness-p99-sec"} {
 		if _, ok := actor.Median(metric); !ok {
 			t.Errorf("a cell that was overloaded in a run has no %s", metric)
 		}
@@ -161,11 +161,11 @@ func TestCarries(t *testing.T) {
 func TestPaced(t *testing.T) {
 	producers, consumers := results.Cell{ProduceRate: 1}, results.Cell{ConsumeRate: 1}
 	for kind, want := range map[string][2]bool{
-		results.KindProduce:        {true, false},
-		results.KindConsume:        {false, true},
-		results.KindEndToEnd:       {true, false},
-		results.KindProduceService: {false, false},
-		results.KindLateness:       {false, false},
+		results.KindProduce:         {true, false},
+		results.KindConsume:         {false, true},
+		results.KindEndToEnd:        {true, false},
+		results.KindProduceService:  {false, false},
+		results.KindProduceLateness: {false, false},
 	} {
 		if got := [2]bool{producers.Paced(kind), consumers.Paced(kind)}; got != want {
 			t.Errorf("%s: paced %v", kind, got)

@@ -59,10 +59,10 @@ var loads = []load{
 		cell: results.Cell{Producers: 2, Consumers: 2, Pattern: "tail", ProduceRate: 10000, Sync: "none", Storage: "tmpfs"},
 		ops:  []share{{"mutex", 20e3}, {"rwmutex", 20e3}, {"atomics", 30e3}, {"actor", 45e3}},
 		roles: []string{results.KindProduce, results.KindConsume, results.KindEndToEnd,
-			results.KindProduceService, results.KindLateness},
+			results.KindProduceService, results.KindProduceLateness},
 		median: map[string]float64{
 			results.KindProduce: 9e-6, results.KindConsume: 3e-6, results.KindEndToEnd: 40e-6,
-			results.KindProduceService: 5e-6, results.KindLateness: 0.4e-6,
+			results.KindProduceService: 5e-6, results.KindProduceLateness: 0.4e-6,
 		},
 		equalLoad: true,
 	},
@@ -193,7 +193,7 @@ func (l *load) run(c share, drift float64, random *rand.Rand) (*results.Run, map
 	for kind, h := range hists {
 		var lateness *results.Histogram
 		if run.Cell.Paced(kind) {
-			lateness = hists[results.KindLateness]
+			lateness = hists[results.KindProduceLateness]
 		}
 		fillLatency(run.Metrics, kind, h, lateness)
 	}
