@@ -268,8 +268,8 @@ func (s *Sweep) Health() []Health {
 			case h.Blocks < 2:
 				h.Reason = "fewer than two blocks" + parenthesis(skipped)
 			case h.Excludes1():
-				h.Reason = fmt.Sprintf("the A/A arm of %s, `%s` under a second name, differs from the first: %s",
-					name, arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
+				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
+					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
 			default:
 				h.Healthy = true
 			}

@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"io"
 	"os"
@@ -40,14 +41,16 @@ func TestGolden(t *testing.T) {
 		s.Meta.Preflight = results.Preflight{}
 		return s
 	}
+	table := func(s *results.Sweep, w io.Writer) error { return s.WriteTable(w, 0) }
 	for name, c := range map[string]struct {
 		sweep func(*testing.T) *results.Sweep
 		write func(*results.Sweep, io.Writer) error
 	}{
-		"table":      {invented, (*results.Sweep).WriteTable},
+		"table":      {invented, table},
+		"narrow":     {invented, func(s *results.Sweep, w io.Writer) error { return s.WriteTable(w, 80) }},
 		"summary":    {invented, (*results.Sweep).WriteSummary},
 		"bench":      {invented, (*results.Sweep).WriteBench},
-		"unhealthy":  {failed, (*results.Sweep).WriteTable},
+		"unhealthy":  {failed, table},
 		"no-verdict": {failed, (*results.Sweep).WriteSummary},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,17 +76,20 @@ func TestGolden(t *testing.T) {
 }
 
 func TestTableFitsATerminal(t *testing.T) {
-	var table bytes.Buffer
-	if err := invented(t).WriteTable(&table); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(table.String()) {
-		// The lines of prose may be longer than the tables are.
-		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 110 {
-			t.Errorf("%d characters: %s", n, line)
+	for _, columns := range []int{0, 80, 120} {
+		var table bytes.Buffer
+		if err := invented(t).WriteTable(&table, columns); err != nil {
+			t.Fatal(err)
 		}
-		if strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
-			t.Errorf("white space at the end of %q", line)
+		limit := cmp.Or(columns, 100)
+		for line := range strings.Lines(table.String()) {
+			// Prose may be longer than the tables, whose columns stand at least three blanks apart.
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > limit && strings.Contains(line, "   ") {
+				t.Errorf("%d characters in %d columns: %s", n, limit, line)
+			}
+			if strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
+				t.Errorf("white space at the end of %q", line)
+			}
 		}
 	}
 }
@@ -95,7 +101,7 @@ func TestNothingRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for what, write := range map[string]func(io.Writer) error{
-				"table": s.WriteTable, "summary": s.WriteSummary, "bench": s.WriteBench,
+				"table": func(w io.Writer) error { return s.WriteTable(w, 0) }, "summary": s.WriteSummary, "bench": s.WriteBench,
 			} {
 				var out bytes.Buffer
 				if err := write(&out); err != nil {

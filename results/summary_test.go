@@ -15,7 +15,7 @@ import (
 func rendered(t *testing.T, s *results.Sweep) map[string]string {
 	t.Helper()
 	texts := make(map[string]string)
-	for name, write := range map[string]func(io.Writer) error{"table": s.WriteTable, "summary": s.WriteSummary} {
+	for name, write := range map[string]func(io.Writer) error{"table": func(w io.Writer) error { return s.WriteTable(w, 0) }, "summary": s.WriteSummary} {
 		var out bytes.Buffer
 		if err := write(&out); err != nil {
 			t.Fatal(err)

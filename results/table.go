@@ -7,12 +7,16 @@ import (
 	"strings"
 )
 
-// tableWidth is the width of a terminal that tables keep to where they can.
+// tableWidth is how wide WriteTable writes for no terminal in particular.
 const tableWidth = 100
 
 // WriteTable writes the sweep as text for a terminal: what was run, whether it was verified, and for
-// each workload the planned comparisons and the latencies of each role, as medians over the runs.
-func (s *Sweep) WriteTable(w io.Writer) error {
+// each workload the planned comparisons and the latencies of each role, as medians over the runs. Tables
+// stand beside each other as far as they fit in so many columns; 0 is a width that suits most.
+func (s *Sweep) WriteTable(w io.Writer, columns int) error {
+	if columns == 0 {
+		columns = tableWidth
+	}
 	var out strings.Builder
 	summary := s.Summary()
 	fmt.Fprintln(&out, summary.Headline)
@@ -28,7 +32,7 @@ func (s *Sweep) WriteTable(w io.Writer) error {
 	}
 	for _, section := range summary.Sections {
 		fmt.Fprintf(&out, "\n%s   %s\n", section.Workload.Name, section.Description)
-		writeText(&out, slices.DeleteFunc(section.Tables, func(t Table) bool { return t.Detail }), tableWidth)
+		writeText(&out, slices.DeleteFunc(section.Tables, func(t Table) bool { return t.Detail }), columns)
 		for _, note := range section.Notes {
 			fmt.Fprintln(&out, "  "+note)
 		}

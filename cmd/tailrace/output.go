@@ -71,7 +71,7 @@ func linkLatest(dir string) (string, error) {
 // printSweep writes the results for whoever is waiting for them.
 func printSweep(w io.Writer, sweep *results.Sweep, asJSON bool) error {
 	if !asJSON {
-		return sweep.WriteTable(w)
+		return sweep.WriteTable(w, terminalColumns(w))
 	}
 	return sweep.WriteJSON(w)
 }
