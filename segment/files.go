@@ -160,9 +160,17 @@ func (f *Files) SetTime(maxTimestamp, base, start, end int64) {
 // Sync makes every byte of the log written before the call durable. It may overlap anything.
 func (f *Files) Sync() error { return f.log.Sync() }
 
-// Seal cuts the indexes to the slots that size bytes of log own, and says that the segment will not
-// grow. Readers of views up to that size may go on; writers may not.
+// Seal says that the segment will not grow: it cuts the indexes to the slots that size bytes of log own,
+// and the log to that size, behind which a failed write may have left a part of a batch. Readers of views
+// up to that size may go on; writers may not.
 func (f *Files) Seal(size int64) error {
+	written, err := f.log.Size()
+	if err == nil && written > size {
+		err = f.log.Truncate(size)
+	}
+	if err != nil {
+		return err
+	}
 	n := slots(size, f.config.Interval) * entrySize
 	if f.index == nil {
 		return nil

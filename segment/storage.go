@@ -39,6 +39,8 @@ type LogFile interface {
 	Sync() error
 	// Size is the file's length in bytes.
 	Size() (int64, error)
+	// Truncate cuts the file. It must not overlap a write.
+	Truncate(size int64) error
 	Close() error
 }
 

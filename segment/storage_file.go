@@ -218,6 +218,14 @@ func (l *dirLog) Size() (int64, error) {
 	return st.Size, nil
 }
 
+// Truncate implements LogFile.
+func (l *dirLog) Truncate(size int64) error {
+	if err := retry(func() error { return unix.Ftruncate(l.fd, size) }); err != nil {
+		return failed("truncate", l.name, err)
+	}
+	return nil
+}
+
 // Close implements LogFile.
 func (l *dirLog) Close() error {
 	if err := unix.Close(l.fd); err != nil {

@@ -200,5 +200,12 @@ func (l *heapLog) Sync() error { return nil }
 // Size implements LogFile.
 func (l *heapLog) Size() (int64, error) { return l.size.Load(), nil }
 
+// Truncate implements LogFile. What lies behind the cut is no part of the file any more, although it is
+// still in memory.
+func (l *heapLog) Truncate(size int64) error {
+	l.size.Store(size)
+	return nil
+}
+
 // Close implements LogFile.
 func (l *heapLog) Close() error { return nil }
