@@ -66,7 +66,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.Fatal("nothing was published")
 			}
 		}
-		if err := Close(nil, active); err != nil {
+		if err := Close(nil, active.Publish()); err != nil {
 			b.Fatal(err)
 		}
 	})
@@ -167,7 +167,7 @@ func BenchmarkRead(b *testing.B) {
 			})
 		})
 	}
-	if err := Close(nil, active); err != nil {
+	if err := Close(nil, active.Publish()); err != nil {
 		b.Fatal(err)
 	}
 }

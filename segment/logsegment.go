@@ -91,11 +91,17 @@ func (s *LogSegment) Publish() View { return s.written }
 // Roll seals the segment, in which nothing may be queued, and begins the next one at its end. Views
 // stay readable.
 func (s *LogSegment) Roll() (*LogSegment, error) {
-	next, err := Create(s.files.config, s.written.End)
+	return s.written.Roll()
+}
+
+// Roll is LogSegment.Roll for writers who coordinate among themselves: the view is all that will ever be
+// written to the segment. It must not overlap a write.
+func (v View) Roll() (*LogSegment, error) {
+	next, err := Create(v.Files.config, v.End)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.files.Seal(s.written.Size); err != nil {
+	if err := v.Files.Seal(v.Size); err != nil {
 		return nil, errors.Join(err, next.files.Close())
 	}
 	return next, nil

@@ -147,13 +147,14 @@ func (v *View) rebuild() error {
 	return nil
 }
 
-// Close seals the active segment and releases all. No other call may overlap or follow it.
-func Close(sealed []View, active *LogSegment) error {
-	err := active.files.Seal(active.written.Size)
+// Close seals the active segment at the end of its view and releases all. No other call may overlap or
+// follow it.
+func Close(sealed []View, active View) error {
+	err := active.Files.Seal(active.Size)
 	for _, v := range sealed {
 		err = errors.Join(err, v.Files.Close())
 	}
-	return errors.Join(err, active.files.Close())
+	return errors.Join(err, active.Files.Close())
 }
 
 // Scan reads every log of a storage from its first byte to its last, in the order of their base

@@ -90,7 +90,7 @@ func (p *partition) view(base int64) View {
 
 func (p *partition) close() {
 	p.t.Helper()
-	if err := Close(p.sealed, p.active); err != nil {
+	if err := Close(p.sealed, p.active.Publish()); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -149,7 +149,7 @@ func TestFlippedBody(t *testing.T) {
 					t.Fatalf("byte %d flipped: Read at %d begins elsewhere", at, b.batch.BaseOffset())
 				}
 			}
-			if err := Close(sealed, active); err != nil {
+			if err := Close(sealed, active.Publish()); err != nil {
 				t.Fatal(err)
 			}
 		}

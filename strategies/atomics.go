@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -24,7 +25,8 @@ import (
 // A batch that can't be written leaves a hole that nothing may be committed beyond.
 type atomicsLog struct {
 	admission admission
-	config    segment.Config
+	storage   segment.Storage
+	sync      segment.SyncPolicy
 	waiters   *waiters
 	gate      gate
 	start     int64
@@ -95,7 +97,8 @@ func openAtomics(o Options) (Log, error) {
 	}
 	l := &atomicsLog{
 		admission: admit(o),
-		config:    o.config(),
+		storage:   o.Storage,
+		sync:      o.Sync,
 		start:     p.state.Start,
 		failed:    make(chan struct{}),
 	}
@@ -212,16 +215,14 @@ func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
 	if err := l.awaitMove(s, tail.bytes()); err != nil {
 		return err
 	}
-	err := s.files.Seal(tail.bytes())
-	var next *segment.LogSegment
-	if err == nil {
-		next, err = segment.Create(l.config, s.files.Base()+tail.records())
+	sealed := segment.View{
+		Files: s.files, Size: tail.bytes(), End: s.files.Base() + tail.records(), MaxTimestamp: s.maxTimestamp,
 	}
+	next, err := sealed.Roll()
 	if err != nil {
 		return l.poison(s, err)
 	}
 	last := l.segments.Load()
-	sealed := segment.View{Files: s.files, Size: tail.bytes(), End: next.Files().Base(), MaxTimestamp: s.maxTimestamp}
 	l.segments.Store(&atomicsSegments{
 		sealed: append(slices.Clip(last.sealed), sealed),
 		active: newAtomicsSegment(next.Publish()),
@@ -293,5 +294,6 @@ func (l *atomicsLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
-	return closeSegments(l.state(), l.config.Storage)
+	state := l.state()
+	return errors.Join(segment.Close(state.sealed, state.active), l.storage.Close())
 }

@@ -41,7 +41,7 @@ func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
 		next := l.commit(s)
 		s.baton.Store(false)
 		own := extent(s.committed.Load()).bytes() >= end
-		if own && l.config.Sync == segment.SyncBatch && next != nil && next.unpark() {
+		if own && l.sync == segment.SyncBatch && next != nil && next.unpark() {
 			return
 		}
 	}
@@ -70,7 +70,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	if n == 0 {
 		return nil
 	}
-	if l.config.Sync == segment.SyncBatch {
+	if l.sync == segment.SyncBatch {
 		if err := s.files.Sync(); err != nil {
 			l.fail(err)
 			return nil

@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -14,7 +15,7 @@ import (
 // let it pass are worth nothing.
 type bustedLog struct {
 	admission admission
-	config    segment.Config
+	storage   segment.Storage
 	waiters   *waiters
 	gate      gate
 
@@ -39,7 +40,7 @@ func openBusted(o Options) (Log, error) {
 	}
 	l := &bustedLog{
 		admission: admit(o),
-		config:    o.config(),
+		storage:   o.Storage,
 		state:     p.state,
 	}
 	l.waiters = newWaiters(l.highWatermark)
@@ -103,15 +104,11 @@ func (l *bustedLog) publish(b segment.Batch) (published segment.View, late bool,
 }
 
 func (l *bustedLog) roll() error {
-	last := l.state.active
-	if err := last.Files.Seal(last.Size); err != nil {
-		return err
-	}
-	next, err := segment.Create(l.config, last.End)
+	next, err := l.state.active.Roll()
 	if err != nil {
 		return err
 	}
-	l.state.roll(last, next.Publish())
+	l.state.roll(l.state.active, next.Publish())
 	return nil
 }
 
@@ -164,5 +161,6 @@ func (l *bustedLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
-	return closeSegments(l.snapshot(), l.config.Storage)
+	state := l.snapshot()
+	return errors.Join(segment.Close(state.sealed, state.active), l.storage.Close())
 }

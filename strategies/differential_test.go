@@ -203,7 +203,7 @@ func rebuildIndexes(f *fixture) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := segment.Close(sealed, active); err != nil {
+	if err := segment.Close(sealed, active.Publish()); err != nil {
 		f.t.Fatal(err)
 	}
 }

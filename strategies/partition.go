@@ -159,16 +159,7 @@ func failure(cause error) error { return fmt.Errorf("%w: %w", ErrFailed, cause) 
 
 // close releases the segments and their storage.
 func (p *partition) close(s segment.Storage) error {
-	return errors.Join(segment.Close(p.state.sealed, p.log), s.Close())
-}
-
-// closeSegments is partition.close for models that keep their segments themselves.
-func closeSegments(state partitionState, s segment.Storage) error {
-	err := state.active.Files.Seal(state.active.Size)
-	for _, v := range append(slices.Clip(state.sealed), state.active) {
-		err = errors.Join(err, v.Files.Close())
-	}
-	return errors.Join(err, s.Close())
+	return errors.Join(segment.Close(p.state.sealed, p.log.Publish()), s.Close())
 }
 
 // config is the segments' configuration.

@@ -10,9 +10,9 @@ import (
 
 // rawLog is the limit: the same store with nothing to coordinate. Each handle appends to segments of
 // its own, at offsets of its own (its number times rawSpan), and reads a picture that it took when it
-// was made: the log of the first handle that was closed (the prefill of a run). What a model loses against it is
-// the price of sharing. Under a sync policy it is no limit, since models that sync for many at once
-// beat it.
+// was made: the log of the first handle that was closed (the prefill of a run). What a model loses
+// against it is the price of sharing. Under a sync policy it is no limit, since models that sync for
+// many at once beat it.
 type rawLog struct {
 	options   Options
 	admission admission
@@ -169,7 +169,7 @@ func (l *rawLog) Close() error {
 	defer l.mu.Unlock()
 	var err error
 	for _, p := range l.logs {
-		err = errors.Join(err, segment.Close(p.state.sealed, p.log))
+		err = errors.Join(err, segment.Close(p.state.sealed, p.log.Publish()))
 	}
 	return errors.Join(err, l.options.Storage.Close())
 }
