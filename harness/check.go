@@ -74,11 +74,11 @@ func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)
 	r := b.Records()
 	for r.Next() {
 		c.records++
-		producer, sequence, time, err := c.payload.Check(r.Record.Value)
+		producer, sequence, time, err := checkRecord(c.payload, &r.Record, len(c.sequences))
 		if err != nil {
-			return violationf("record at offset %d: %v", r.Record.Offset, err)
+			return err
 		}
-		if err := c.order(producer, int64(sequence), r.Record.Offset, sequential); err != nil {
+		if err := c.order(producer, sequence, r.Record.Offset, sequential); err != nil {
 			return err
 		}
 		if visit != nil {
@@ -93,10 +93,7 @@ func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)
 
 // order verifies that each producer's records come in its order without a gap. Out of sequence, that
 // can be said of the prefill alone, which begins the log.
-func (c *checker) order(producer uint32, sequence, offset int64, sequential bool) error {
-	if int(producer) >= len(c.sequences) {
-		return violationf("record at offset %d: written by producer %d, which does not exist", offset, producer)
-	}
+func (c *checker) order(producer int, sequence, offset int64, sequential bool) error {
 	want := sequence
 	switch {
 	case sequential:
@@ -105,6 +102,23 @@ func (c *checker) order(producer uint32, sequence, offset int64, sequential bool
 	case producer == 0:
 		want = offset
 	}
+	return inOrder(producer, sequence, want, offset)
+}
+
+// checkRecord verifies the bytes of a record, and that its producer is one of so many.
+func checkRecord(payload *workload.Payload, r *segment.Record, producers int) (producer int, sequence, time int64, err error) {
+	id, number, time, err := payload.Check(r.Value)
+	switch {
+	case err != nil:
+		return 0, 0, 0, violationf("record at offset %d: %v", r.Offset, err)
+	case int(id) >= producers:
+		return 0, 0, 0, violationf("record at offset %d: written by producer %d, which does not exist", r.Offset, id)
+	}
+	return int(id), int64(number), time, nil
+}
+
+// inOrder verifies that a record is the one that was due of its producer.
+func inOrder(producer int, sequence, want, offset int64) error {
 	if sequence != want {
 		return violationf("record at offset %d: number %d of producer %d where %d was due", offset, sequence, producer, want)
 	}
@@ -171,18 +185,16 @@ func walkBatch(b segment.Batch, payload *workload.Payload, found []ledger, told 
 	r := b.Records()
 	for r.Next() {
 		w.records++
-		producer, sequence, _, err := payload.Check(r.Record.Value)
-		switch {
-		case err != nil:
-			return violationf("record at offset %d: %v", r.Record.Offset, err)
-		case int(producer) >= len(found):
-			return violationf("record at offset %d: written by producer %d, which does not exist", r.Record.Offset, producer)
-		case l != nil && l != &found[producer]:
+		producer, sequence, _, err := checkRecord(payload, &r.Record, len(found))
+		if err != nil {
+			return err
+		}
+		if l != nil && l != &found[producer] {
 			return violationf("record at offset %d: producer %d in another's batch", r.Record.Offset, producer)
 		}
 		l = &found[producer]
-		if want := l.records; int64(sequence) != want {
-			return violationf("record at offset %d: number %d of producer %d where %d was due", r.Record.Offset, sequence, producer, want)
+		if err := inOrder(producer, sequence, l.records, r.Record.Offset); err != nil {
+			return err
 		}
 		l.add(0, 1, false)
 	}

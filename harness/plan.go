@@ -86,11 +86,6 @@ func checkOptions(o *Options) error {
 			return usagef("--cpu %d: outside 1 to %d", n, maxProcessors)
 		}
 	}
-	for _, name := range o.Strategies {
-		if err := checkStrategy("--strategies", name); err != nil {
-			return err
-		}
-	}
 	if o.Baseline != "" {
 		if err := checkStrategy("--baseline", o.Baseline); err != nil {
 			return err
@@ -99,19 +94,14 @@ func checkOptions(o *Options) error {
 	return checkOut(o.Out)
 }
 
+// checkStrategy refuses a name that no strategy has.
 func checkStrategy(flag, name string) error {
 	if _, err := strategies.Find(name); err == nil {
 		return nil
 	}
-	var names []string
-	for _, s := range strategies.List {
-		names = append(names, s.Name)
-	}
-	hint := ""
-	if near := workload.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
-	return usagef("%s %s: no such strategy (there are %s)%s", flag, name, strings.Join(names, ", "), hint)
+	names := strategies.Names()
+	return usagef("%w", &workload.FieldError{Field: flag, Value: name, Problem: fmt.Sprintf(
+		"no such strategy (there are %s)%s", strings.Join(names, ", "), workload.Suggestion(name, names))})
 }
 
 // add lays out the cells of one workload. The first of a sweep gets the A/A arm.
@@ -126,35 +116,18 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 		}
 		return err
 	}
-	names := slices.Clone(o.Strategies)
-	if len(names) == 0 {
-		names = slices.Clone(w.Strategies)
+	names, baseline, err := o.compared(w)
+	if err != nil {
+		return err
 	}
-	if len(names) == 0 {
-		return usagef("workload %s: no strategies; name some with --strategies", w.Name)
-	}
-	for _, name := range names {
-		if err := checkStrategy("--strategies", name); err != nil {
-			return err
-		}
-	}
-	baseline := o.Baseline
-	if baseline == "" {
-		baseline = names[0]
-	}
-	slices.SortStableFunc(names, byListOrder)
-	names = slices.Compact(names)
-	if !slices.Contains(names, baseline) {
-		if len(o.Strategies) > 0 {
-			return usagef("--baseline %s: it is not among --strategies %s", baseline, strings.Join(o.Strategies, ","))
-		}
-		names = slices.Insert(names, 0, baseline)
+	if rawIsLimit(w) && !slices.Contains(names, "raw") {
+		names = append(names, "raw")
 	}
 	place, err := placer.place(w)
 	if err != nil {
 		return err
 	}
-	if err := checkResources(w, rawIsLimit(w) || slices.Contains(names, "raw")); err != nil {
+	if err := checkResources(w, slices.Contains(names, "raw")); err != nil {
 		return err
 	}
 	fresh := p.describe(w, place)
@@ -168,9 +141,6 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 			})
 		}
 	}
-	if rawIsLimit(w) && !slices.Contains(names, "raw") {
-		names = append(names, "raw")
-	}
 	for _, procs := range o.GOMAXPROCS {
 		for _, name := range names {
 			p.cell(w, place, name, "", procs)
@@ -180,6 +150,36 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 		}
 	}
 	return nil
+}
+
+// compared returns the strategies that a workload is run with, in the order of the list, and the one that
+// the others are compared with.
+func (o *Options) compared(w *workload.Workload) (names []string, baseline string, err error) {
+	names = slices.Clone(o.Strategies)
+	if len(names) == 0 {
+		names = slices.Clone(w.Strategies)
+	}
+	if len(names) == 0 {
+		return nil, "", usagef("workload %s: no strategies; name some with --strategies", w.Name)
+	}
+	for _, name := range names {
+		if err := checkStrategy("--strategies", name); err != nil {
+			return nil, "", err
+		}
+	}
+	baseline = o.Baseline
+	if baseline == "" {
+		baseline = names[0]
+	}
+	slices.SortStableFunc(names, byListOrder)
+	names = slices.Compact(names)
+	if !slices.Contains(names, baseline) {
+		if len(o.Strategies) > 0 {
+			return nil, "", usagef("--baseline %s: it is not among --strategies %s", baseline, strings.Join(o.Strategies, ","))
+		}
+		names = slices.Insert(names, 0, baseline)
+	}
+	return names, baseline, nil
 }
 
 // verdicts counts the planned comparisons at all points of their workloads.
@@ -203,10 +203,8 @@ func rawIsLimit(w *workload.Workload) bool {
 }
 
 func byListOrder(a, b string) int {
-	at := func(name string) int {
-		return slices.IndexFunc(strategies.List, func(s strategies.Strategy) bool { return s.Name == name })
-	}
-	return at(a) - at(b)
+	names := strategies.Names()
+	return slices.Index(names, a) - slices.Index(names, b)
 }
 
 // describe enters a workload into the sweep's description, unless another point of it is there.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
+	"tailrace/results"
 	"tailrace/workload"
 )
 
@@ -33,12 +33,9 @@ func (s *sweep) catchBusted(ctx context.Context) error {
 	cell := first.Cell
 	cell.Strategy, cell.Arm = "busted", ""
 	for i := range tries {
-		dir, err := s.dir(&first, 0)
+		dir, err := s.dir(first.Place, fmt.Sprintf("busted-%d", i))
 		if err != nil {
 			return err
-		}
-		if dir != "" {
-			dir = filepath.Join(filepath.Dir(dir), fmt.Sprintf("busted-%d", i))
 		}
 		began := time.Now()
 		// Not process: a run that crashed has caught nothing.
@@ -85,7 +82,7 @@ func (s *sweep) measureHarness(ctx context.Context) error {
 	if text := outcome.Run.Verification.Error; text != "" {
 		return fmt.Errorf("harness: preflight with null: %s", text)
 	}
-	s.plan.Meta.Preflight.HarnessCost = outcome.Run.Metrics["cpu-sec/op"]
+	s.plan.Meta.Preflight.HarnessCost = outcome.Run.Metrics[results.MetricCPU]
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (s *sweep) execute(ctx context.Context) error {
 func (s *sweep) one(ctx context.Context, c *PlannedCell, block int) error {
 	// Equal for all cells of a block, so that strategies are asked for the same.
 	seed := s.plan.Options.Seed + uint64(block)<<32
-	dir, err := s.dir(c, block)
+	dir, err := s.dir(c.Place, s.dataName(c, block))
 	if err != nil {
 		return err
 	}
@@ -119,26 +119,27 @@ func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
 	return outcome, nil
 }
 
-// dir is the data directory of a run; "" on the heap. It is made by the run.
-func (s *sweep) dir(c *PlannedCell, block int) (string, error) {
-	if c.Place.Kind == StorageHeap {
+// dir is a data directory in a place; "" on the heap. It is made by the run.
+func (s *sweep) dir(place Place, name string) (string, error) {
+	if place.Kind == StorageHeap {
 		return "", nil
 	}
-	root, ok := s.roots[c.Place.Parent]
+	root, ok := s.roots[place.Parent]
 	if !ok {
-		removeEmpty(c.Place.Parent)
+		removeEmpty(place.Parent)
 		var err error
-		if root, err = os.MkdirTemp(c.Place.Parent, dataPrefix); err != nil {
+		if root, err = os.MkdirTemp(place.Parent, dataPrefix); err != nil {
 			return "", fmt.Errorf("harness: data directory: %w", err)
 		}
-		s.roots[c.Place.Parent] = root
-	}
-	name := fmt.Sprintf("%s-%s-b%d", c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block)
-	if s.plan.Options.KeepData {
-		// Points of one workload keep apart.
-		name = fmt.Sprintf("%04d-%s", s.done, name)
+		s.roots[place.Parent] = root
 	}
 	return filepath.Join(root, name), nil
+}
+
+// dataName names the data directory of a run; the number keeps apart the points of one workload that are
+// kept.
+func (s *sweep) dataName(c *PlannedCell, block int) string {
+	return fmt.Sprintf("%04d-%s-%s-b%d", s.done, c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block)
 }
 
 // removeEmpty removes the empty data directories that sweeps have left which were killed between two

@@ -102,7 +102,7 @@ func (w *worker) producer(pace *pace) error {
 	}
 }
 
-// append does one append. In a closed loop the record was meant to be sent when the last call ended. In
+// append does one append. No run asks for anything that may fail, so that an error is a violation. In a closed loop the record was meant to be sent when the last call ended. In
 // an open one the batch is ready before it is due.
 func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	load := &w.run.spec.Workload
@@ -118,7 +118,7 @@ func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	base, err := c.handle.Append(w.run.ctx, b, w.run.acks)
 	end = w.run.clock.now()
 	if err != nil {
-		return end, w.callFailed("append", err)
+		return end, violationf("append: %v", err)
 	}
 	if w.run.told {
 		if base <= c.last {
@@ -188,7 +188,7 @@ func (w *worker) atEnd(c *client, paced bool) (done bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return true, w.callFailed("wait", err)
+		return true, violationf("wait: %v", err)
 	}
 	return false, nil
 }
@@ -266,7 +266,7 @@ func (w *worker) read(c *client, offset, intended int64, wait *pauser, sequentia
 	end := w.run.clock.now()
 	w.readEnd = end
 	if err != nil {
-		return 0, w.callFailed("read", err)
+		return 0, violationf("read: %v", err)
 	}
 	w.inWindow = w.run.inWindow(end)
 	if len(p) == 0 && !w.run.strategy.StoresNothing {
@@ -305,9 +305,4 @@ func (w *worker) check(c *client, p []byte, offset int64, sequential bool) error
 	}
 	c.position = next
 	return nil
-}
-
-// callFailed turns an error of a call into a violation: no run asks for anything that may fail.
-func (w *worker) callFailed(call string, err error) error {
-	return violationf("%s: %v", call, err)
 }

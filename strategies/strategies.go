@@ -170,6 +170,15 @@ var List = []Strategy{
 	{Name: "busted", Kind: Control, Summary: "publishes before it writes: the checks must catch it", Open: openBusted, Faulty: true},
 }
 
+// Names are those of all strategies, in the order of List.
+func Names() []string {
+	names := make([]string, len(List))
+	for i, s := range List {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // Find returns the strategy of a name.
 func Find(name string) (Strategy, error) {
 	for _, s := range List {

@@ -46,8 +46,8 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// suggestion is the end of an error about an unknown name: "; did you mean x?" or nothing.
-func suggestion(name string, names []string) string {
+// Suggestion is the end of an error about an unknown name: "; did you mean x?" or nothing.
+func Suggestion(name string, names []string) string {
 	if near := Nearest(name, names); near != "" {
 		return "; did you mean " + near + "?"
 	}

@@ -146,7 +146,7 @@ func (o *ombWorkload) read(m *mapping) error {
 	for _, name := range m.keys {
 		k, ok := byName[name]
 		if !ok {
-			return m.errorAt(m.entries[name].key, name, "unknown key %s%s", display(name), suggestion(name, names))
+			return m.errorAt(m.entries[name].key, name, "unknown key %s%s", display(name), Suggestion(name, names))
 		}
 		if err := k.read(m, name); err != nil {
 			return err

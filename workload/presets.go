@@ -82,7 +82,7 @@ func Find(name string) (Workload, error) {
 		names[i] = p.Name
 	}
 	return Workload{}, fieldError("--workloads", name, "no such workload (there are %s; or give a YAML file)%s",
-		strings.Join(names, ", "), suggestion(name, names))
+		strings.Join(names, ", "), Suggestion(name, names))
 }
 
 // SuggestPrimary is the metric that a comparison of strategies on this workload is best planned on,

@@ -22,18 +22,18 @@ const (
 // defaultPreset is the set of workloads that runs if nothing else is asked for.
 const defaultPreset = "default"
 
-// expandStrategies replaces the names that stand for several and refuses those that there are not.
-// Nothing given stays nothing.
-func expandStrategies(given []string) ([]string, error) {
+// expandStrategies replaces the names that stand for several. Names that there are not stay, to be refused
+// by the plan.
+func expandStrategies(given []string) []string {
 	var names []string
 	for _, name := range given {
 		stands := standsFor(name)
 		if len(stands) == 0 {
-			return nil, unknownStrategy("--strategies", name)
+			stands = []string{name}
 		}
 		names = append(names, slices.DeleteFunc(stands, func(s string) bool { return slices.Contains(names, s) })...)
 	}
-	return names, nil
+	return names
 }
 
 // standsFor returns the strategies of a name in --strategies; none if there is no such name.
@@ -46,23 +46,6 @@ func standsFor(name string) []string {
 			name == allStrategies && s.Kind != strategies.Control:
 			names = append(names, s.Name)
 		}
-	}
-	return names
-}
-
-func unknownStrategy(flag, name string) error {
-	names := strategyNames()
-	problem := "no such strategy (there are " + strings.Join(names, ", ") + ")"
-	if near := workload.Nearest(name, names); near != "" {
-		problem += "; did you mean " + near + "?"
-	}
-	return &workload.FieldError{Field: flag, Value: name, Problem: problem}
-}
-
-func strategyNames() []string {
-	var names []string
-	for _, s := range strategies.List {
-		names = append(names, s.Name)
 	}
 	return names
 }

@@ -11,6 +11,7 @@ import (
 
 	"tailrace/harness"
 	"tailrace/results"
+	"tailrace/strategies"
 	"tailrace/workload"
 )
 
@@ -58,7 +59,7 @@ func newRun(command []string) *cobra.Command {
 	cmd.SetUsageFunc(groupedUsage(groups))
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"strategies": completeStrategies,
-		"baseline":   cobra.FixedCompletions(strategyNames(), cobra.ShellCompDirectiveNoFileComp),
+		"baseline":   cobra.FixedCompletions(strategies.Names(), cobra.ShellCompDirectiveNoFileComp),
 		"workloads":  completeWorkloads,
 		"preset":     completeOneOf(defaultPreset),
 		"pattern":    completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random)),
@@ -74,13 +75,6 @@ func newRun(command []string) *cobra.Command {
 
 // options are the sweep that the flags ask for.
 func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
-	names, err := expandStrategies(f.strategies)
-	if err != nil {
-		return harness.Options{}, err
-	}
-	if f.baseline != "" && len(standsFor(f.baseline)) != 1 {
-		return harness.Options{}, unknownStrategy("--baseline", f.baseline)
-	}
 	workloads, err := chosenWorkloads(cmd, f)
 	if err != nil {
 		return harness.Options{}, err
@@ -95,7 +89,7 @@ func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
 	}
 	return harness.Options{
 		Workloads:  workloads,
-		Strategies: names,
+		Strategies: expandStrategies(f.strategies),
 		Baseline:   f.baseline,
 		GOMAXPROCS: f.gomaxprocs,
 		Blocks:     f.blocks,
