@@ -66,9 +66,9 @@ func TestAnswerRefuses(t *testing.T) {
 	const first = 10 // batch that the answer begins with
 	l := record(t, segment.NewHeap(), prefilled())
 	moved := slices.Clone(l.batches[first-1])
-	moved.SetBaseOffset(l.batches[first].BaseOffset())
+	moved.Stamp(l.batches[first].BaseOffset())
 	stranger := slices.Clone(l.build(3, 0, 1))
-	stranger.SetBaseOffset(l.batches[first].BaseOffset())
+	stranger.Stamp(l.batches[first].BaseOffset())
 	offset := l.batches[first].BaseOffset()
 	zeroed := func(p []byte, from, to int) []byte { clear(p[from:to]); return p }
 	at := func(i int) int { return len(l.answerOf(first, first+i)) }
@@ -118,7 +118,7 @@ func TestAnswerRefusesWrongSequences(t *testing.T) {
 	l := record(t, segment.NewHeap(), nil)
 	batch := func(offset int64, producer uint32, sequence int64) []byte {
 		b := slices.Clone(l.build(producer, sequence, 1))
-		b.SetBaseOffset(offset)
+		b.Stamp(offset)
 		return b
 	}
 	faults := []struct {

@@ -152,9 +152,7 @@ func newRun(spec Spec) (*run, error) {
 		r.acks = strategies.AcksNone
 	}
 	options := strategies.Options{SegmentSize: load.SegmentSize}
-	if load.Sync == workload.SyncBatch {
-		options.Sync = segment.SyncBatch
-	}
+	options.Sync.Bytes, options.Sync.Interval = load.SyncLimits()
 	for i := range load.Partitions {
 		p := &partition{ledgers: make([]ledger, r.producers())}
 		if spec.Dir == "" {

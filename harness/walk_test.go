@@ -144,7 +144,7 @@ func (l *recorded) walk() (walked, error) {
 func restamped(batches []segment.Batch) []segment.Batch {
 	next := int64(0)
 	for _, b := range batches {
-		b.SetBaseOffset(next)
+		b.Stamp(next)
 		next = b.NextOffset()
 	}
 	return batches
@@ -384,7 +384,7 @@ func TestWalkPrivateLogs(t *testing.T) {
 		var batches []segment.Batch
 		for i := range int64(4) {
 			b := slices.Clone(l.build(producer, i, 1))
-			b.SetBaseOffset(base + i)
+			b.Stamp(base + i)
 			l.ledgers[producer].add(base+i, 1, true)
 			batches = append(batches, b)
 		}
@@ -403,7 +403,7 @@ func TestWalkPrivateLogs(t *testing.T) {
 	_, err := walk(l.storage, l.payload, l.ledgers, true, false)
 	wantViolation(t, err, segment.Name(1<<40), "was due")
 
-	all[6].SetBaseOffset(all[6].BaseOffset() + 1)
+	all[6].Stamp(all[6].BaseOffset() + 1)
 	file, err := l.storage.OpenLog(segment.Name(1<<40), false)
 	if err != nil {
 		t.Fatal(err)

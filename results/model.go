@@ -42,7 +42,7 @@ type Cell struct {
 	ProduceRate  float64 `json:"produce_rate,omitempty"` // records/s of all producers together; 0 is closed loop
 	ConsumeRate  float64 `json:"consume_rate,omitempty"` // reads/s of all consumers together; 0 is closed loop
 	Acks         string  `json:"acks"`                   // none or leader
-	Sync         string  `json:"sync"`                   // none or batch
+	Sync         string  `json:"sync"`                   // none, batch, a size or a time
 	Storage      string  `json:"storage"`                // tmpfs, disk or heap
 	GOMAXPROCS   int     `json:"gomaxprocs"`
 }

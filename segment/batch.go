@@ -3,6 +3,7 @@ package segment
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 )
 
 // Layout of a Kafka RecordBatch v2 header (Kafka protocol guide, "Record Batch"). All numbers are
@@ -37,6 +38,7 @@ const (
 	MinBatch = HeaderSize + minRecord
 
 	compressionMask = 0x07
+	appendTime      = 0x08
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -48,10 +50,16 @@ type Batch []byte
 // BaseOffset is the offset of the first record.
 func (b Batch) BaseOffset() int64 { return int64(binary.BigEndian.Uint64(b[atBaseOffset:])) }
 
-// SetBaseOffset stamps the offset of the first record. The field lies outside the CRC.
-func (b Batch) SetBaseOffset(offset int64) {
+// Stamp writes what a broker adds to a batch: the offset of the first record, and the leader epoch,
+// which is 0 where leaders are not elected. Both lie outside the CRC. A reader of this store knows what
+// both must be, so that no byte of a stored batch can change unnoticed.
+func (b Batch) Stamp(offset int64) {
 	binary.BigEndian.PutUint64(b[atBaseOffset:], uint64(offset))
+	binary.BigEndian.PutUint32(b[atLeaderEpoch:], 0)
 }
+
+// LeaderEpoch is the epoch of the leader that stamped the batch.
+func (b Batch) LeaderEpoch() int32 { return int32(binary.BigEndian.Uint32(b[atLeaderEpoch:])) }
 
 // NextOffset is the offset after the last record.
 func (b Batch) NextOffset() int64 { return b.BaseOffset() + int64(b.LastOffsetDelta()) + 1 }
@@ -68,6 +76,10 @@ func (b Batch) CRC() uint32 { return binary.BigEndian.Uint32(b[atCRC:]) }
 // Attributes holds the compression (bits 0 to 2), the timestamp type (3), and whether the batch is
 // transactional (4) or a control batch (5).
 func (b Batch) Attributes() int16 { return int16(binary.BigEndian.Uint16(b[atAttributes:])) }
+
+// AppendTime reports whether a broker has given all records the time of the append, MaxTimestamp, in
+// place of their own.
+func (b Batch) AppendTime() bool { return b.Attributes()&appendTime != 0 }
 
 // Compressed reports whether the records are compressed; they are then stored and not decoded.
 func (b Batch) Compressed() bool { return b.Attributes()&compressionMask != 0 }
@@ -99,8 +111,10 @@ func (b Batch) RecordCount() int32 { return int32(binary.BigEndian.Uint32(b[atRe
 func (b Batch) checksum() uint32 { return crc32.Checksum(b[atAttributes:], castagnoli) }
 
 // Check validates a batch that is to be appended: its size is the one that the header claims, the
-// magic is 2, the checksum is right, and it has at least one record, as many as its offsets say. It
-// runs in the caller's goroutine, before any lock. Errors wrap ErrInvalid.
+// magic is 2, the checksum is right, and it has at least one record, as many as its offsets say. Unless
+// they are compressed, the records are decoded: their offsets ascend by one, and the largest of their
+// timestamps is the header's, which lookups by time rely on. It runs in the caller's goroutine, before
+// any lock. Errors wrap ErrInvalid.
 func (b Batch) Check() error {
 	if err := b.checkFrame(); err != nil {
 		return err
@@ -119,8 +133,36 @@ func (b Batch) Check() error {
 	case !b.Compressed() && int64(count)*minRecord > int64(len(b)-HeaderSize):
 		return invalid("record count is impossible for the size")
 	}
-	return b.CheckCRC()
+	if err := b.CheckCRC(); err != nil {
+		return err
+	}
+	if b.Compressed() {
+		return nil
+	}
+	return b.checkRecords()
 }
+
+func (b Batch) checkRecords() error {
+	next, latest := b.BaseOffset(), int64(math.MinInt64)
+	r := b.Records()
+	for r.Next() {
+		if r.Record.Offset != next {
+			return invalid("record offsets do not ascend by one")
+		}
+		next++
+		latest = max(latest, r.Record.Timestamp)
+	}
+	if r.Err() != nil {
+		return r.Err()
+	}
+	if latest != b.MaxTimestamp() {
+		return invalid("max timestamp is not that of any record, or not the largest")
+	}
+	return nil
+}
+
+// Overflows reports whether a batch at this base offset would need offsets beyond an int64.
+func (b Batch) Overflows(base int64) bool { return base > math.MaxInt64-int64(b.RecordCount()) }
 
 // CheckCRC compares the checksum that the header claims with that of the bytes. Errors wrap
 // ErrInvalid.

@@ -29,7 +29,7 @@ func TestBatchGolden(t *testing.T) {
 
 func TestHeaderFields(t *testing.T) {
 	b := Batch(golden(t, "batch.golden"))
-	b.SetBaseOffset(41)
+	b.Stamp(41)
 	for _, field := range []struct {
 		name      string
 		got, want int64

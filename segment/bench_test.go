@@ -177,7 +177,8 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkLookup(b *testing.B) {
 	for _, n := range []int64{1, 64, 1024, 16_384, 262_144} {
 		b.Run(fmt.Sprintf("slots=%d", n), func(b *testing.B) {
-			f := &Files{config: Config{Interval: DefaultInterval}, indexBytes: make([]byte, n*entrySize)}
+			f := &Files{config: Config{Interval: DefaultInterval}, mapped: indexes{offsets: make([]byte, n*entrySize)}}
+			f.trusted.Store(&f.mapped)
 			view := View{Files: f, Size: n*DefaultInterval + benchBatch, End: n*4 + 1}
 			for at := int64(0); at < view.Size; at += benchBatch {
 				f.SetIndex(at/benchBatch, at, at+benchBatch)
@@ -185,7 +186,7 @@ func BenchmarkLookup(b *testing.B) {
 			r := newRand(1)
 			b.ReportAllocs()
 			for b.Loop() {
-				if view.position(r.Int64N(view.End)) > view.Size {
+				if position, _, err := view.find(r.Int64N(view.End), nil); err != nil || position > view.Size {
 					b.Fatal("position behind the log")
 				}
 			}

@@ -13,7 +13,7 @@ import (
 // compares, and the partition leader epoch, which nothing here gives a meaning.
 func TestCheckFindsFlips(t *testing.T) {
 	intact := build(record{1, []byte("key"), []byte("value")}, record{2, nil, []byte("v")})
-	intact.SetBaseOffset(77)
+	intact.Stamp(77)
 	if err := intact.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestCheckFindsContradictions(t *testing.T) {
 		{"largest length", "does not match the size", put32(atLength, math.MaxInt32)},
 		{"magic 1", "magic", func(b Batch) { b[atMagic] = 1 }},
 		{"magic 3", "magic", func(b Batch) { b[atMagic] = 3 }},
-		{"negative offset", "offset out of range", func(b Batch) { b.SetBaseOffset(-1) }},
-		{"offset overflow", "offset out of range", func(b Batch) { b.SetBaseOffset(math.MaxInt64 - 1) }},
+		{"negative offset", "offset out of range", func(b Batch) { b.Stamp(-1) }},
+		{"offset overflow", "offset out of range", func(b Batch) { b.Stamp(math.MaxInt64 - 1) }},
 	} {
 		b := build(record{value: []byte("a")}, record{value: []byte("b")})
 		test.damage(b)

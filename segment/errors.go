@@ -13,6 +13,10 @@ var (
 	ErrCorrupt = errors.New("segment: corrupt")
 	// ErrCompressed: the records of a compressed batch are not decoded.
 	ErrCompressed = errors.New("segment: batch is compressed")
+	// ErrLocked: the directory is the storage of another partition that is open.
+	ErrLocked = errors.New("segment: directory is in use")
+	// ErrOffsets: the partition has used up its offsets, which are 63-bit numbers.
+	ErrOffsets = errors.New("segment: no offsets are left")
 )
 
 // invalidError says why bytes are no valid batch. It wraps ErrInvalid.
@@ -38,6 +42,10 @@ func (e *CorruptError) Error() string {
 
 // Unwrap gives ErrCorrupt and the cause.
 func (e *CorruptError) Unwrap() []error { return []error{ErrCorrupt, e.Cause} }
+
+func corrupt(base, position int64, cause error) error {
+	return &CorruptError{File: Name(base), Position: position, Cause: cause}
+}
 
 // ShortBufferError is returned by a read whose first batch alone exceeds the buffer.
 type ShortBufferError struct {

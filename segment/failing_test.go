@@ -26,7 +26,7 @@ func TestFailedWrite(t *testing.T) {
 		if err := active.Write(); !errors.Is(err, broken) {
 			t.Errorf("Write = %v", err)
 		}
-		if err := active.Sync(); !errors.Is(err, broken) {
+		if err := active.Files().Sync(); !errors.Is(err, broken) {
 			t.Errorf("Sync = %v", err)
 		}
 		if got := active.Publish(); got != before {

@@ -3,9 +3,12 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 const (
@@ -20,16 +23,6 @@ const (
 	logSuffix   = ".log"
 	indexSuffix = ".index"
 	timeSuffix  = ".timeindex"
-)
-
-// SyncPolicy says when appended data is made durable.
-type SyncPolicy int8
-
-const (
-	// SyncNone leaves it to the kernel's write-back.
-	SyncNone SyncPolicy = iota
-	// SyncBatch calls fdatasync before a batch is published and acknowledged.
-	SyncBatch
 )
 
 // Config is what a partition's segments have in common.
@@ -53,7 +46,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Interval < 1 || c.Interval > MaxSize {
 		return c, fmt.Errorf("segment: index interval of %d bytes is outside 1 to %d", c.Interval, MaxSize)
 	}
-	return c, nil
+	return c, c.Sync.validate()
 }
 
 // Name is the name of a log file: its base offset in 20 digits.
@@ -71,8 +64,21 @@ func parseName(name string) (base int64, ok bool) {
 	return base, err == nil && base >= 0 && Name(base) == name // ParseInt takes signs too
 }
 
+// baseOf is the base offset in the name of any of a segment's files.
+func baseOf(name, suffix string) (base int64, ok bool) {
+	digits, found := strings.CutSuffix(name, suffix)
+	if !found {
+		return 0, false
+	}
+	return parseName(digits + logSuffix)
+}
+
+// suffixes are those of a segment's files, in the order in which they are removed: whoever finds a log
+// finds a segment.
+func suffixes() []string { return []string{timeSuffix, indexSuffix, logSuffix} }
+
 // Files is one open segment: its log and its mapped indexes, and what many writers need to fill them
-// side by side. It holds no state that changes: how much is written and committed is the caller's.
+// side by side. How much is written and committed is the caller's to know.
 type Files struct {
 	config Config
 	base   int64
@@ -81,46 +87,79 @@ type Files struct {
 	times  Mapping // nil exactly when index is
 
 	// Bytes of the mappings, which hold a slot for every interval of the largest log.
-	indexBytes []byte
-	timeBytes  []byte
+	mapped indexes
+
+	// trusted is what readers look things up in: nil until the indexes of a segment that was closed and
+	// opened have been compared with sums; then the mappings, or, where they were damaged, a copy made
+	// from the log, which Close writes back.
+	trusted atomic.Pointer[indexes]
+	sums    indexSums // set when the segment is sealed
 }
+
+// indexes are the slots of both indexes.
+type indexes struct{ offsets, times []byte }
 
 // createFiles makes an empty segment. Where batches are made durable, so is the name of their file.
 func createFiles(c Config, base int64) (*Files, error) {
 	f, err := openFiles(c, base, slots(c.Size, c.Interval), true)
-	if err == nil && c.Sync == SyncBatch {
+	if err == nil && !c.Sync.Never() {
 		if err = c.Storage.SyncDir(); err != nil {
-			err = errors.Join(err, f.release())
+			err = errors.Join(err, f.release(), removeFiles(c.Storage, base))
 		}
 	}
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	f.trusted.Store(&f.mapped)
+	return f, nil
 }
 
-// openFiles opens or creates a segment with room for n index slots.
-func openFiles(c Config, base, n int64, create bool) (f *Files, err error) {
-	f = &Files{config: c, base: base}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.release())
-		}
-	}()
+// openFiles opens or creates a segment with room for n index slots. What it has made is gone after an
+// error.
+func openFiles(c Config, base, n int64, create bool) (*Files, error) {
+	f := &Files{config: c, base: base}
+	var err error
 	if f.log, err = c.Storage.OpenLog(Name(base), create); err != nil {
-		return f, err
+		return nil, err
 	}
+	err = f.mapIndexes(n, create)
+	if err == nil {
+		return f, nil
+	}
+	err = errors.Join(err, f.release())
+	if create {
+		err = errors.Join(err, removeFiles(c.Storage, base))
+	}
+	return nil, err
+}
+
+func (f *Files) mapIndexes(n int64, create bool) (err error) {
+	s, index, times := f.config.Storage, fileName(f.base, indexSuffix), fileName(f.base, timeSuffix)
 	if n == 0 {
 		if create {
-			err = errors.Join(c.Storage.Create(fileName(base, indexSuffix)), c.Storage.Create(fileName(base, timeSuffix)))
+			err = errors.Join(s.Create(index), s.Create(times))
 		}
-		return f, err
+		return err
 	}
-	if f.index, err = c.Storage.MapIndex(fileName(base, indexSuffix), n*entrySize, create); err != nil {
-		return f, err
+	if f.index, err = s.MapIndex(index, n*entrySize, create); err != nil {
+		return err
 	}
-	if f.times, err = c.Storage.MapIndex(fileName(base, timeSuffix), n*entrySize, create); err != nil {
-		return f, err
+	if f.times, err = s.MapIndex(times, n*entrySize, create); err != nil {
+		return err
 	}
-	f.indexBytes, f.timeBytes = f.index.Bytes(), f.times.Bytes()
-	return f, nil
+	f.mapped = indexes{f.index.Bytes(), f.times.Bytes()}
+	return nil
+}
+
+// removeFiles removes those files of a segment that exist.
+func removeFiles(s Storage, base int64) error {
+	var errs []error
+	for _, suffix := range suffixes() {
+		if err := s.Remove(fileName(base, suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Base is the offset of the segment's first record.
@@ -130,7 +169,7 @@ func (f *Files) Base() int64 { return f.base }
 // A segment is rolled exactly when this is false; a batch that does not fit an empty segment fits
 // none.
 func (f *Files) Fits(b Batch, size, records int64) bool {
-	return f.config.Fits(b, size, records)
+	return f.config.Fits(b, size, records) && !b.Overflows(f.base+records)
 }
 
 // Fits is Files.Fits for a segment that need not exist yet.
@@ -147,14 +186,14 @@ func (f *Files) WriteAt(b Batch, position int64) error { return f.log.Pwrite(b, 
 // SetIndex fills the offset index slots of the batch with this base offset that occupies [start, end)
 // of the log. Calls for different batches may overlap; it must come before the batch is published.
 func (f *Files) SetIndex(base, start, end int64) {
-	putEntries(f.indexBytes, start, end, f.config.Interval, base, start)
+	putEntries(f.mapped.offsets, start, end, f.config.Interval, base, start)
 }
 
 // SetTime fills the time index slots of a batch; maxTimestamp is the largest of the segment up to
 // and including the batch. Calls must not overlap, go in the order of the log, and come before the
 // batch is published.
 func (f *Files) SetTime(maxTimestamp, base, start, end int64) {
-	putEntries(f.timeBytes, start, end, f.config.Interval, maxTimestamp, base)
+	putEntries(f.mapped.times, start, end, f.config.Interval, maxTimestamp, base)
 }
 
 // Sync makes every byte of the log written before the call durable. It may overlap anything.
@@ -172,6 +211,11 @@ func (f *Files) Seal(size int64) error {
 		return err
 	}
 	n := slots(size, f.config.Interval) * entrySize
+	ix := f.mapped
+	if trusted := f.trusted.Load(); trusted != nil {
+		ix = *trusted
+	}
+	f.sums = indexes{ix.offsets[:n], ix.times[:n]}.sums()
 	if f.index == nil {
 		return nil
 	}
@@ -180,8 +224,28 @@ func (f *Files) Seal(size int64) error {
 		f.config.Storage.Truncate(fileName(f.base, timeSuffix), n))
 }
 
+func (ix indexes) sums() indexSums {
+	return indexSums{crc32.Checksum(ix.offsets, castagnoli), crc32.Checksum(ix.times, castagnoli)}
+}
+
 // Close releases descriptor and mappings. No other call may overlap or follow it.
-func (f *Files) Close() error { return f.release() }
+func (f *Files) Close() error {
+	if ix := f.trusted.Load(); ix != nil && ix != &f.mapped {
+		copy(f.mapped.offsets, ix.offsets)
+		copy(f.mapped.times, ix.times)
+	}
+	return f.release()
+}
+
+// Remove closes sealed segments and removes their files, in the order given. No other call may overlap or
+// follow it. It goes on after an error.
+func Remove(sealed []View) error {
+	var errs []error
+	for _, v := range sealed {
+		errs = append(errs, v.Files.release(), removeFiles(v.Files.config.Storage, v.Files.base))
+	}
+	return errors.Join(errs...)
+}
 
 func (f *Files) release() error {
 	var errs []error
@@ -196,6 +260,4 @@ func (f *Files) release() error {
 	return errors.Join(errs...)
 }
 
-func (f *Files) corrupt(position int64, cause error) error {
-	return &CorruptError{File: Name(f.base), Position: position, Cause: cause}
-}
+func (f *Files) corrupt(position int64, cause error) error { return corrupt(f.base, position, cause) }

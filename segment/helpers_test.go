@@ -175,7 +175,7 @@ func contents(t testing.TB, s Storage, name string) []byte {
 		return p
 	case *Heap:
 		if m, ok := s.index[name]; ok {
-			return bytes.Clone(m)
+			return append([]byte{}, m...)
 		}
 		size, err := s.Size(name)
 		if err != nil {
@@ -228,7 +228,7 @@ func remove(t testing.TB, s Storage, name string) {
 	}
 }
 
-// snapshot is every file of a storage.
+// snapshot is every file of a storage but the recovery point, which counts how often it was written.
 func snapshot(t testing.TB, s Storage) map[string][]byte {
 	t.Helper()
 	names, err := s.List()
@@ -237,7 +237,9 @@ func snapshot(t testing.TB, s Storage) map[string][]byte {
 	}
 	files := map[string][]byte{}
 	for _, name := range names {
-		files[name] = contents(t, s, name)
+		if name != pointFile {
+			files[name] = contents(t, s, name)
+		}
 	}
 	return files
 }

@@ -38,13 +38,14 @@ func newLogSegment(v View) *LogSegment {
 func (s *LogSegment) Files() *Files { return s.files }
 
 // Add stamps a checked batch with the next offset and queues it for Write; false, and nothing
-// happens, if the segment has no room. The batch must stay as it is until Write has returned.
+// happens, if the segment has no room, or no offsets are left (Batch.Overflows). The batch must stay as it
+// is until Write has returned.
 func (s *LogSegment) Add(b Batch) (base int64, ok bool) {
 	base = s.added.End
 	if !s.files.Fits(b, s.added.Size, base-s.files.base) {
 		return 0, false
 	}
-	b.SetBaseOffset(base)
+	b.Stamp(base)
 	s.batches = append(s.batches, b)
 	s.added.Size += int64(len(b))
 	s.added.End = b.NextOffset()
@@ -82,8 +83,8 @@ func (s *LogSegment) index(b Batch) {
 	s.files.SetTime(w.MaxTimestamp, b.BaseOffset(), start, end)
 }
 
-// Sync makes what has been written durable.
-func (s *LogSegment) Sync() error { return s.files.Sync() }
+// End is the offset that the next batch gets, queued ones counted.
+func (s *LogSegment) End() int64 { return s.added.End }
 
 // Publish returns the view of everything that has been written.
 func (s *LogSegment) Publish() View { return s.written }
@@ -102,7 +103,7 @@ func (v View) Roll() (*LogSegment, error) {
 		return nil, err
 	}
 	if err := v.Files.Seal(v.Size); err != nil {
-		return nil, errors.Join(err, next.files.Close())
+		return nil, errors.Join(err, Remove([]View{next.written}))
 	}
 	return next, nil
 }

@@ -3,152 +3,307 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
+	"slices"
+	"strings"
 )
 
-// Open opens the segments of a partition that was closed, or begins a new one: the sealed segments in
-// order, and the active one. The log is verified from the batch of the last index slot on. An index that
-// does not have the length that its log demands, or whose last entry the log does not bear out, is
-// rebuilt from the log, all of which is verified then. Bytes that are no valid batch give a
-// *CorruptError: nothing is cut.
-func Open(c Config) (sealed []View, active *LogSegment, err error) {
-	c, err = c.withDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
-	bases, err := list(c.Storage)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(bases) == 0 {
-		active, err = Create(c, 0)
-		return nil, active, err
-	}
-	defer func() {
-		if err != nil {
-			for _, v := range sealed {
-				err = errors.Join(err, v.Files.Close())
-			}
-			sealed, active = nil, nil
-		}
-	}()
-	last := len(bases) - 1
-	for i, base := range bases[:last] {
-		v, err := reopen(c, base, false)
-		if err != nil {
-			return sealed, nil, err
-		}
-		sealed = append(sealed, v)
-		if v.End != bases[i+1] {
-			return sealed, nil, v.Files.corrupt(v.Size,
-				fmt.Errorf("segment ends at offset %d, the next begins at %d", v.End, bases[i+1]))
-		}
-	}
-	v, err := reopen(c, bases[last], true)
-	if err != nil {
-		return sealed, nil, err
-	}
-	return sealed, newLogSegment(v), nil
+// Partition is what Open finds: the sealed segments in order, the active one, and the checkpoint.
+type Partition struct {
+	Sealed     []View
+	Active     *LogSegment
+	Checkpoint *Checkpoint
+	Recovery   Recovery
 }
 
-// list returns the base offsets of the segments in a storage, ascending.
-func list(s Storage) ([]int64, error) {
-	names, err := s.List()
+// Recovery says what Open has found and done.
+type Recovery struct {
+	// Clean: the partition was closed in order, or is new. Its logs were not read.
+	Clean bool
+	// Point is the recovery point that was found. Below it nothing may be missing or damaged.
+	Point Point
+	// Scanned is the number of bytes of log that were verified.
+	Scanned int64
+	// Cut is what was dropped from the end of the log, nil if nothing was.
+	Cut *Cut
+	// Removed names the leftovers of a roll, a trim or an earlier recovery that a crash has cut short.
+	Removed []string
+}
+
+// Cut is the end of a log that recovery has dropped: bytes that were never synced, from the first on
+// that is no valid batch.
+type Cut struct {
+	File     string // the log that was cut
+	Position int64  // where it ends now
+	Offset   int64  // log end offset now
+	Bytes    int64  // dropped, in that log and in the segments behind it, which were removed whole
+	Segments []string
+	Cause    error // why the first batch that was dropped is none
+}
+
+// String says it in one line.
+func (c *Cut) String() string {
+	return fmt.Sprintf("%s was cut at byte %d, offset %d, and %d bytes dropped: %v", c.File, c.Position, c.Offset, c.Bytes, c.Cause)
+}
+
+// Open opens the segments of a partition, or begins a new one.
+//
+// After a close in order it compares sizes only; indexes are verified on their first use. Otherwise it reads
+// all logs and makes their indexes again. Bytes below the recovery point that are no valid batch, and
+// segments that are missing there, give a *CorruptError, and no log is changed. At or above it, the log is
+// cut at the first bad batch, even if valid ones follow, and what was dropped is in Recovery.Cut. Open can
+// be repeated after any failure or crash.
+func Open(c Config) (*Partition, error) {
+	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	var bases []int64
-	for _, name := range names {
-		if base, ok := parseName(name); ok {
-			bases = append(bases, base) // names sort as their numbers do
-		}
-	}
-	return bases, nil
-}
-
-// reopen opens one segment; the active one gets room for all of its index slots.
-func reopen(c Config, base int64, active bool) (v View, err error) {
-	size, err := c.Storage.Size(Name(base))
+	checkpoint, err := openCheckpoint(c.Storage)
 	if err != nil {
-		return View{}, err
+		return nil, err
 	}
-	used := slots(size, c.Interval)
-	sound := true
-	for _, suffix := range []string{indexSuffix, timeSuffix} {
-		n, err := c.Storage.Size(fileName(base, suffix))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return View{}, err
-		}
-		if err != nil || n != used*entrySize {
-			sound = false
-			if err := c.Storage.Create(fileName(base, suffix)); err != nil {
-				return View{}, err
-			}
-		}
-	}
-	room := used
-	if active {
-		// The segment size may have been lowered since: the log is whole then, and full.
-		room = slots(max(size, c.Size), c.Interval)
-	}
-	files, err := openFiles(c, base, room, false)
+	o := opening{config: c, checkpoint: checkpoint}
+	err = o.open()
 	if err != nil {
-		return View{}, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, files.Close())
+		for _, v := range o.views {
+			err = errors.Join(err, v.Files.release())
 		}
-	}()
-	v = View{Files: files, Size: size, End: base, MaxTimestamp: math.MinInt64}
-	if sound && v.tail(used) == nil {
-		return v, nil
+		return nil, errors.Join(err, checkpoint.mapping.Close())
 	}
-	// The log alone decides, also where an index that has the right length made no sense.
-	err = v.rebuild()
-	return v, err
+	last := len(o.views) - 1
+	return &Partition{
+		Sealed:     o.views[:last:last],
+		Active:     newLogSegment(o.views[last]),
+		Checkpoint: checkpoint,
+		Recovery:   o.recovery,
+	}, nil
 }
 
-var errIndex = errors.New("segment: the last index entry does not match the log")
-
-// tail finds the end of a segment whose indexes are whole: from the batch of the last slot on.
-func (v *View) tail(used int64) error {
-	next, start := v.Files.base, int64(0)
-	indexed := used * v.Files.config.Interval // the byte that the last slot stands for
-	if used > 0 {
-		var offset int64
-		next, start = entryAt(v.Files.indexBytes, used)
-		v.MaxTimestamp, offset = entryAt(v.Files.timeBytes, used)
-		if offset != next || start > indexed {
-			return errIndex
-		}
-	}
-	return v.walk(start, next, &Cursor{}, func(b Batch, position int64) error {
-		if used > 0 && position == start && (position+b.Size() <= indexed || b.MaxTimestamp() > v.MaxTimestamp) {
-			return errIndex
-		}
-		v.End = b.NextOffset()
-		v.MaxTimestamp = max(v.MaxTimestamp, b.MaxTimestamp())
-		return nil
-	})
+// opening is an Open while it goes on.
+type opening struct {
+	config     Config
+	checkpoint *Checkpoint
+	names      []string // of all files
+	bases      []int64  // of all segments that are not trimmed
+	trimmed    []int64  // of those that are, but are still there
+	point      Point
+	views      []View // of the segments so far
+	recovery   Recovery
 }
 
-// rebuild derives both indexes from the log.
-func (v *View) rebuild() error {
-	s := newLogSegment(View{Files: v.Files, End: v.Files.base, MaxTimestamp: math.MinInt64})
-	if err := v.Walk(&Cursor{}, func(b Batch, _ int64) error {
-		s.index(b)
-		return nil
-	}); err != nil {
+func (o *opening) open() error {
+	if err := o.list(); err != nil {
 		return err
 	}
-	*v = s.written
+	if len(o.bases) == 0 {
+		if err := o.create(); err != nil {
+			return err
+		}
+		return o.finish()
+	}
+	mark, err := readCleanMark(o.config.Storage)
+	if err != nil {
+		return err
+	}
+	if mark != nil && mark.point() == o.point {
+		if o.recovery.Clean, err = mark.matches(o.config, o.bases); err != nil {
+			return err
+		}
+	}
+	if o.recovery.Clean {
+		err = o.reopen(mark)
+	} else {
+		err = o.recover()
+	}
+	if err != nil {
+		return err
+	}
+	return o.finish()
+}
+
+// list finds the segments, and what is known of them.
+func (o *opening) list() (err error) {
+	if o.names, err = o.config.Storage.List(); err != nil {
+		return err
+	}
+	o.bases = segmentBases(o.names)
+	start := o.checkpoint.start
+	if start.known {
+		n, found := slices.BinarySearch(o.bases, start.value.Base)
+		o.trimmed, o.bases = o.bases[:n], o.bases[n:]
+		if !found && (len(o.trimmed) > 0 || len(o.bases) > 0) {
+			return corrupt(start.value.Base, 0, errMissing)
+		}
+	} else if len(o.bases) > 0 {
+		start.value = Point{Base: o.bases[0], Offset: o.bases[0]}
+	}
+	o.point = o.checkpoint.point.value
+	if !o.checkpoint.point.known || o.point.Base < start.value.Base {
+		// Of what lies below the start, nothing is left to be bad.
+		o.point = start.value
+	}
+	o.recovery.Point = o.point
+	if _, found := slices.BinarySearch(o.bases, o.point.Base); !found && o.point != start.value {
+		return corrupt(o.point.Base, 0, errMissing)
+	}
 	return nil
 }
 
-// Close seals the active segment at the end of its view and releases all. No other call may overlap or
-// follow it.
+var errMissing = errors.New("the segment is missing")
+
+// segmentBases are the base offsets of all logs, ascending.
+func segmentBases(names []string) []int64 {
+	var bases []int64
+	for _, name := range names {
+		if base, ok := parseName(name); ok {
+			bases = append(bases, base)
+		}
+	}
+	slices.Sort(bases)
+	return bases
+}
+
+// create begins the first segment.
+func (o *opening) create() error {
+	base := o.point.Base
+	if err := o.removeLeftovers(); err != nil {
+		return err
+	}
+	files, err := createFiles(o.config, base)
+	if err != nil {
+		return err
+	}
+	o.recovery.Clean = true
+	o.views = []View{{Files: files, End: base, MaxTimestamp: math.MinInt64}}
+	return nil
+}
+
+// reopen opens segments that were closed in order.
+func (o *opening) reopen(mark *cleanMark) error {
+	for i, s := range mark.segments {
+		active := i == len(mark.segments)-1
+		sound, err := o.prepareIndexes(s.base, s.size)
+		if err != nil {
+			return err
+		}
+		files, err := openFiles(o.config, s.base, o.room(s.size, active), false)
+		if err != nil {
+			return err
+		}
+		files.sums = s.sums
+		v := View{Files: files, Size: s.size, End: s.end, MaxTimestamp: s.maxTimestamp}
+		o.views = append(o.views, v)
+		if active || !sound {
+			// Writers fill the mappings of the active segment, so that they can't wait for the first use.
+			ix, err := v.indexes(&Cursor{})
+			if err != nil {
+				return err
+			}
+			files.install(ix)
+		}
+	}
+	return nil
+}
+
+// room is the number of index slots that a segment needs. The segment size may have been lowered since an
+// active one was written: it is whole then, and full.
+func (o *opening) room(size int64, active bool) int64 {
+	if active {
+		size = max(size, o.config.Size)
+	}
+	return slots(size, o.config.Interval)
+}
+
+// prepareIndexes makes index files empty whose length is not that of a segment with size bytes of log.
+func (o *opening) prepareIndexes(base, size int64) (sound bool, err error) {
+	sound = true
+	for _, suffix := range []string{indexSuffix, timeSuffix} {
+		name := fileName(base, suffix)
+		n := int64(-1)
+		if _, there := slices.BinarySearch(o.names, name); there {
+			if n, err = o.config.Storage.Size(name); err != nil {
+				return false, err
+			}
+		}
+		if n != slots(size, o.config.Interval)*entrySize {
+			sound = false
+			if err := o.config.Storage.Create(name); err != nil {
+				return false, err
+			}
+		}
+	}
+	return sound, nil
+}
+
+// install stores indexes in the mappings, for a segment that nobody else uses yet.
+func (f *Files) install(ix *indexes) {
+	copy(f.mapped.offsets, ix.offsets)
+	copy(f.mapped.times, ix.times)
+	clear(f.mapped.offsets[len(ix.offsets):])
+	clear(f.mapped.times[len(ix.times):])
+	f.trusted.Store(&f.mapped)
+}
+
+// finish leaves the storage as a partition that is open.
+func (o *opening) finish() error {
+	if err := o.removeLeftovers(); err != nil {
+		return err
+	}
+	if o.recovery.Clean && o.checkpoint.start.known {
+		return nil
+	}
+	if err := o.config.Storage.SyncDir(); err != nil {
+		return err
+	}
+	last := len(o.views) - 1
+	if err := o.checkpoint.Sync(o.views[:last], o.views[last]); err != nil {
+		return err
+	}
+	return o.checkpoint.SetStart(o.views[0].Base())
+}
+
+// removeLeftovers removes, once, segments below the start, indexes without a log, and the clean mark, which is no
+// longer true.
+func (o *opening) removeLeftovers() error {
+	s := o.config.Storage
+	for _, base := range o.trimmed {
+		if err := removeFiles(s, base); err != nil {
+			return err
+		}
+		o.recovery.Removed = append(o.recovery.Removed, Name(base))
+	}
+	for _, name := range o.names {
+		switch {
+		case name == cleanFile:
+			if err := s.Remove(name); err != nil {
+				return err
+			}
+		case name == cleanFileNew, o.orphaned(name):
+			if err := s.Remove(name); err != nil {
+				return err
+			}
+			o.recovery.Removed = append(o.recovery.Removed, name)
+		}
+	}
+	o.trimmed, o.names = nil, nil
+	return nil
+}
+
+// orphaned reports whether a file is the index of no log.
+func (o *opening) orphaned(name string) bool {
+	for _, suffix := range []string{indexSuffix, timeSuffix} {
+		if digits, ok := strings.CutSuffix(name, suffix); ok {
+			if _, ok := parseName(digits + logSuffix); ok {
+				_, there := slices.BinarySearch(o.names, digits+logSuffix)
+				return !there
+			}
+		}
+	}
+	return false
+}
+
+// Close seals the active segment at the end of its view and releases segments that have no checkpoint. No
+// other call may overlap or follow it.
 func Close(sealed []View, active View) error {
 	err := active.Files.Seal(active.Size)
 	for _, v := range sealed {
@@ -163,12 +318,12 @@ func Close(sealed []View, active View) error {
 // each other is left to visit. The batch is valid during the call, and an error from visit ends the
 // scan. Bytes that are no valid batch give a *CorruptError.
 func Scan(s Storage, visit func(file string, b Batch, position int64) error) error {
-	bases, err := list(s)
+	names, err := s.List()
 	if err != nil {
 		return err
 	}
 	var c Cursor
-	for _, base := range bases {
+	for _, base := range segmentBases(names) {
 		if err := scanLog(s, base, &c, visit); err != nil {
 			return err
 		}
@@ -187,8 +342,8 @@ func scanLog(s Storage, base int64, c *Cursor, visit func(file string, b Batch, 
 	if err != nil {
 		return err
 	}
-	v := View{Files: &Files{config: Config{Storage: s}, base: base, log: log}, Size: size}
-	return v.scan(0, c, func(b Batch, position int64) error {
+	v := View{Files: &Files{config: Config{Storage: s}, base: base, log: log}, Size: size, End: -1}
+	return v.scan(0, -1, c, func(b Batch, position int64) error {
 		if err := b.CheckCRC(); err != nil {
 			return err
 		}

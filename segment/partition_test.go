@@ -21,15 +21,21 @@ type partition struct {
 	sealed  []View
 	active  *LogSegment
 	batches []stored
+
+	checkpoint *Checkpoint
+	recovery   Recovery
 }
 
 func openPartition(t testing.TB, c Config) *partition {
 	t.Helper()
-	sealed, active, err := Open(c)
+	opened, err := Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &partition{t: t, config: c, sealed: sealed, active: active}
+	return &partition{
+		t: t, config: c, sealed: opened.Sealed, active: opened.Active,
+		checkpoint: opened.Checkpoint, recovery: opened.Recovery,
+	}
 }
 
 // append writes batches, in one group as far as they fit a segment.
@@ -90,7 +96,13 @@ func (p *partition) view(base int64) View {
 
 func (p *partition) close() {
 	p.t.Helper()
-	if err := Close(p.sealed, p.active.Publish()); err != nil {
+	if p.checkpoint == nil {
+		if err := Close(p.sealed, p.active.Publish()); err != nil {
+			p.t.Fatal(err)
+		}
+		return
+	}
+	if err := p.checkpoint.Close(p.sealed, p.active.Publish(), false); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -5,7 +5,7 @@ import "encoding/binary"
 // Record is one decoded record. Its slices point into the batch.
 type Record struct {
 	Offset     int64
-	Timestamp  int64 // milliseconds since the epoch
+	Timestamp  int64 // milliseconds since the epoch; that of the append where the batch says so
 	Key        []byte
 	Value      []byte
 	Headers    int    // number of headers
@@ -99,6 +99,9 @@ func (r *Records) decode() bool {
 		Value:      value,
 		Headers:    int(headers),
 		RawHeaders: raw,
+	}
+	if r.batch.AppendTime() {
+		r.Record.Timestamp = r.batch.MaxTimestamp()
 	}
 	return true
 }

@@ -13,12 +13,16 @@ type Storage interface {
 	Create(name string) error
 	// Truncate cuts a file. Bytes of a mapping beyond the cut must not be touched any more.
 	Truncate(name string, size int64) error
+	// Rename gives a file another name, in place of a file that has it.
+	Rename(from, to string) error
+	// Remove takes a file's name away. Its space comes back when it is neither open nor mapped.
+	Remove(name string) error
 	// Size is a file's length in bytes. A file that does not exist gives an error that is
 	// fs.ErrNotExist.
 	Size(name string) (int64, error)
 	// List names all files, sorted.
 	List() ([]string, error)
-	// SyncDir makes created names durable.
+	// SyncDir makes names durable: what was created, renamed and removed before.
 	SyncDir() error
 	// Close releases what the storage itself holds; open files and mappings stay.
 	Close() error
@@ -48,6 +52,8 @@ type LogFile interface {
 type Mapping interface {
 	// Bytes is the mapped memory. Concurrent use is up to the caller, as for any byte slice.
 	Bytes() []byte
+	// Sync makes what was stored before the call durable (msync).
+	Sync() error
 	// Close unmaps; the bytes must not be touched after.
 	Close() error
 }

@@ -15,15 +15,51 @@ import (
 // It works on raw descriptors: os.File.ReadAt counts references on a word that all readers of the
 // file share (internal/poll), a hidden lock inside a read that is meant to have none.
 type Dir struct {
-	path string
+	path     string
+	fd       int // of the directory, which carries the lock and is synced
+	readOnly bool
 }
 
-// OpenDir returns the storage of a directory, which it makes if it is missing.
+// OpenDir returns the storage of a directory, which it makes if it is missing. Until Close it is locked
+// against another OpenDir, by this process or by others: that gives ErrLocked.
 func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("segment: %w", err)
 	}
-	return &Dir{path: path}, nil
+	d, err := openDir(path)
+	if err != nil {
+		return nil, err
+	}
+	err = retry(func() error { return unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB) })
+	if err == unix.EWOULDBLOCK {
+		err = fmt.Errorf("%w: %s", ErrLocked, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// OpenDirReadOnly returns the storage of a directory that exists, for looking only: opening a file for
+// change fails. It neither takes nor respects the lock.
+func OpenDirReadOnly(path string) (*Dir, error) {
+	d, err := openDir(path)
+	if err == nil {
+		d.readOnly = true
+	}
+	return d, err
+}
+
+func openDir(path string) (*Dir, error) {
+	d := &Dir{path: path}
+	err := retry(func() (err error) {
+		d.fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return nil, failed("open", path, err)
+	}
+	return d, nil
 }
 
 // OpenLog implements Storage.
@@ -43,10 +79,18 @@ func (d *Dir) MapIndex(name string, size int64, create bool) (Mapping, error) {
 	}
 	// A mapping keeps the file by itself; an open descriptor each would exhaust the limit.
 	defer unix.Close(fd)
-	if err := retry(func() error { return allocate(fd, size) }); err != nil {
-		return nil, failed("allocate", name, err)
+	protection := unix.PROT_READ
+	if !d.readOnly {
+		protection |= unix.PROT_WRITE
+		if err := retry(func() error { return allocate(fd, size) }); err != nil {
+			return nil, failed("allocate", name, err)
+		}
 	}
-	p, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	p, err := unix.Mmap(fd, 0, int(size), protection, unix.MAP_SHARED)
+	if err == unix.ENOMEM {
+		// The limit is vm.max_map_count, by default 65,530.
+		return nil, failed("map", name, fmt.Errorf("%w: a process may have no more mappings; each segment has two", err))
+	}
 	if err != nil {
 		return nil, failed("map", name, err)
 	}
@@ -68,6 +112,22 @@ func (d *Dir) Create(name string) error {
 // Truncate implements Storage.
 func (d *Dir) Truncate(name string, size int64) error {
 	if err := os.Truncate(filepath.Join(d.path, name), size); err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return nil
+}
+
+// Rename implements Storage.
+func (d *Dir) Rename(from, to string) error {
+	if err := os.Rename(filepath.Join(d.path, from), filepath.Join(d.path, to)); err != nil {
+		return fmt.Errorf("segment: %w", err)
+	}
+	return nil
+}
+
+// Remove implements Storage.
+func (d *Dir) Remove(name string) error {
+	if err := os.Remove(filepath.Join(d.path, name)); err != nil {
 		return fmt.Errorf("segment: %w", err)
 	}
 	return nil
@@ -99,22 +159,27 @@ func (d *Dir) List() ([]string, error) {
 
 // SyncDir implements Storage.
 func (d *Dir) SyncDir() error {
-	f, err := os.Open(d.path)
-	if err != nil {
-		return fmt.Errorf("segment: %w", err)
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	if err := retry(func() error { return unix.Fsync(d.fd) }); err != nil {
+		return failed("sync", d.path, err)
 	}
 	return nil
 }
 
 // Close implements Storage.
-func (d *Dir) Close() error { return nil }
+func (d *Dir) Close() error {
+	fd := d.fd
+	d.fd = -1 // the number may come back as another file's
+	if err := unix.Close(fd); err != nil {
+		return failed("close", d.path, err)
+	}
+	return nil
+}
 
 func (d *Dir) open(name string, create bool) (fd int, err error) {
 	flags := unix.O_RDWR | unix.O_CLOEXEC
+	if d.readOnly {
+		flags = unix.O_RDONLY | unix.O_CLOEXEC
+	}
 	if create {
 		flags |= unix.O_CREAT | unix.O_EXCL
 	}
@@ -241,6 +306,14 @@ type dirMapping struct {
 
 // Bytes implements Mapping.
 func (m *dirMapping) Bytes() []byte { return m.p }
+
+// Sync implements Mapping.
+func (m *dirMapping) Sync() error {
+	if err := unix.Msync(m.p, unix.MS_SYNC); err != nil {
+		return failed("sync", m.name, err)
+	}
+	return nil
+}
 
 // Close implements Mapping.
 func (m *dirMapping) Close() error {

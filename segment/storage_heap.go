@@ -81,6 +81,43 @@ func (h *Heap) Truncate(name string, size int64) error {
 	return nil
 }
 
+// Rename implements Storage.
+func (h *Heap) Rename(from, to string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l, isLog := h.logs[from]
+	m, isIndex := h.index[from]
+	if !isLog && !isIndex {
+		return fmt.Errorf("segment: rename %s: %w", from, fs.ErrNotExist)
+	}
+	h.remove(from)
+	h.remove(to)
+	if isLog {
+		h.logs[to] = l
+	} else {
+		h.index[to] = m
+	}
+	return nil
+}
+
+// Remove implements Storage.
+func (h *Heap) Remove(name string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.remove(name) {
+		return fmt.Errorf("segment: remove %s: %w", name, fs.ErrNotExist)
+	}
+	return nil
+}
+
+func (h *Heap) remove(name string) bool {
+	_, isLog := h.logs[name]
+	_, isIndex := h.index[name]
+	delete(h.logs, name)
+	delete(h.index, name)
+	return isLog || isIndex
+}
+
 // Size implements Storage.
 func (h *Heap) Size(name string) (int64, error) {
 	h.mu.Lock()
@@ -118,6 +155,8 @@ func (h *Heap) Close() error { return nil }
 type heapMapping []byte
 
 func (m heapMapping) Bytes() []byte { return m }
+
+func (m heapMapping) Sync() error { return nil }
 
 func (m heapMapping) Close() error { return nil }
 
@@ -200,10 +239,17 @@ func (l *heapLog) Sync() error { return nil }
 // Size implements LogFile.
 func (l *heapLog) Size() (int64, error) { return l.size.Load(), nil }
 
-// Truncate implements LogFile. What lies behind the cut is no part of the file any more, although it is
-// still in memory.
+// Truncate implements LogFile. What lies behind the cut is zeros from now on, also where a later write
+// leaves a hole.
 func (l *heapLog) Truncate(size int64) error {
-	l.size.Store(size)
+	for end := l.size.Swap(size); size < end; {
+		chunk := l.chunks[size/heapChunk].Load()
+		n := min(heapChunk-size%heapChunk, end-size)
+		if chunk != nil {
+			clear(chunk[size%heapChunk:][:n])
+		}
+		size += n
+	}
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 type View struct {
 	Files *Files
 	Size  int64 // committed bytes of the log
-	End   int64 // offset after the last committed record
+	End   int64 // offset after the last committed record; negative while it is being found out
 	// MaxTimestamp is the largest timestamp of the view, or math.MaxInt64 where it is not known.
 	MaxTimestamp int64
 }
@@ -20,6 +20,9 @@ var (
 	errShortFile = errors.New("file ends inside the committed log")
 	errNoBatch   = errors.New("no batch holds the offset")
 	errUneven    = errors.New("committed log ends inside a batch")
+	errGap       = invalid("base offset does not follow the batch before it")
+	errEpoch     = invalid("leader epoch is not 0")
+	errEnd       = errors.New("committed log ends at another offset")
 )
 
 // Base is the offset of the view's first record.
@@ -36,8 +39,9 @@ type Cursor struct {
 }
 
 // Read reads whole batches into buf with pread, the first being the one that contains offset, which
-// must lie in [Base, End), and returns them as a sub-slice of buf. Errors: *ShortBufferError, or a
-// *CorruptError.
+// must lie in [Base, End), and returns them as a sub-slice of buf. Their frames are checked and their
+// offsets, which the checksum does not cover; the checksum is the reader's to check. Errors:
+// *ShortBufferError, or a *CorruptError.
 func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
 	if len(buf) < HeaderSize {
 		// Too small to look for the batch in; its size is still to be told.
@@ -46,24 +50,27 @@ func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
 		}
 		return nil, &ShortBufferError{Need: HeaderSize}
 	}
-	position := c.position
+	position, next := c.position, c.offset
 	if c.files != v.Files || c.offset != offset {
-		position = v.position(offset)
+		var err error
+		if position, next, err = v.find(offset, c); err != nil {
+			return nil, err
+		}
 	}
 	for {
 		p, err := v.pread(buf, position)
 		if err != nil {
 			return nil, err
 		}
-		skip, err := v.skip(p, position, offset)
-		if err != nil {
+		var skip int64
+		if skip, next, err = v.skip(p, position, next, offset); err != nil {
 			return nil, err
 		}
 		if skip >= int64(len(p)) && skip > 0 {
 			position += skip
 			continue
 		}
-		if n, next, err := v.whole(p[skip:], position+skip); err != nil {
+		if n, next, err := v.whole(p[skip:], position+skip, next); err != nil {
 			return nil, err
 		} else if n > 0 {
 			*c = Cursor{files: v.Files, offset: next, position: position + skip + n, scratch: c.scratch}
@@ -87,18 +94,21 @@ func (v View) tooShort(p []byte, position int64) error {
 	return &ShortBufferError{Need: Batch(p).Size()}
 }
 
-// position is that of a batch at or before the one that contains offset, from the index.
-func (v View) position(offset int64) int64 {
+// find gives a batch at or before the one that contains offset, from the index.
+func (v View) find(offset int64, c *Cursor) (position, base int64, err error) {
 	if offset == v.Files.base {
-		return 0
+		return 0, v.Files.base, nil
 	}
-	index := v.Files.indexBytes
-	k := lastBelow(index, slots(v.Size, v.Files.config.Interval), offset)
+	ix, err := v.indexes(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	k := lastBelow(ix.offsets, slots(v.Size, v.Files.config.Interval), offset)
 	if k == 0 {
-		return 0
+		return 0, v.Files.base, nil
 	}
-	_, position := entryAt(index, k)
-	return position
+	base, position = entryAt(ix.offsets, k)
+	return position, base, nil
 }
 
 // pread fills buf from the committed log, as far as that goes.
@@ -117,42 +127,64 @@ func (v View) pread(buf []byte, position int64) ([]byte, error) {
 	return p, nil
 }
 
-// skip is the distance from the start of p, which lies at position, to the batch that contains
-// offset. It may lead beyond p; it is 0 also where p is too short to tell.
-func (v View) skip(p []byte, position, offset int64) (int64, error) {
-	for at := int64(0); ; {
-		if position+at >= v.Size {
-			return 0, v.Files.corrupt(position+at, errNoBatch)
+// check validates the frame of a batch and what was stamped into it; next is the base offset that it must
+// have. Logs of other writers, of which nobody knows that, have a negative one.
+func (v View) check(b Batch, next int64) error {
+	if err := b.checkFrame(); err != nil {
+		return err
+	}
+	switch {
+	case next < 0:
+	case b.BaseOffset() != next:
+		return errGap
+	case b.LeaderEpoch() != 0:
+		return errEpoch
+	}
+	return nil
+}
+
+// skip is the distance from the start of p, where a batch with the base offset next lies at position, to
+// the batch that contains offset, and the base offset of that one. It may lead beyond p; it ends early
+// where p is too short to tell.
+func (v View) skip(p []byte, position, next, offset int64) (at, base int64, err error) {
+	for {
+		if position+at >= v.Size || next > offset {
+			return 0, 0, v.Files.corrupt(position+at, errNoBatch)
 		}
 		if at+HeaderSize > int64(len(p)) {
-			return at, nil
+			return at, next, nil
 		}
 		b := Batch(p[at:])
-		if err := b.checkFrame(); err != nil {
-			return 0, v.Files.corrupt(position+at, err)
-		}
-		if b.BaseOffset() > offset {
-			return 0, v.Files.corrupt(position+at, errNoBatch)
+		if err := v.check(b, next); err != nil {
+			return 0, 0, v.Files.corrupt(position+at, err)
 		}
 		if b.NextOffset() > offset {
-			return at, nil
+			return at, next, nil
 		}
 		at += b.Size()
+		next = b.NextOffset()
 	}
 }
 
-// whole is the length of the whole batches at the start of p, and the offset after them.
-func (v View) whole(p []byte, position int64) (n, next int64, err error) {
+// whole is the length of the whole batches at the start of p, of which the first has the base offset
+// next, and the offset after them.
+func (v View) whole(p []byte, position, next int64) (n, end int64, err error) {
+	foreign := next < 0
 	for n+HeaderSize <= int64(len(p)) {
 		b := Batch(p[n:])
-		if err := b.checkFrame(); err != nil {
+		if err := v.check(b, next); err != nil {
 			return 0, 0, v.Files.corrupt(position+n, err)
 		}
 		if n+b.Size() > int64(len(p)) {
 			break
 		}
 		n += b.Size()
-		next = b.NextOffset()
+		if !foreign {
+			next = b.NextOffset()
+		}
+	}
+	if position+n == v.Size && n > 0 && !foreign && v.End >= 0 && next != v.End {
+		return 0, 0, v.Files.corrupt(position+n, errEnd)
 	}
 	return n, next, nil
 }
@@ -169,14 +201,20 @@ func (v View) OffsetForTime(ts int64, c *Cursor) (offset int64, found bool, err 
 	}
 	// Slot k covers the log up to and including its batch, so the match lies behind the batch of the
 	// last slot that is below ts.
-	position := int64(0)
-	if ts > math.MinInt64 {
-		n := slots(v.Size, v.Files.config.Interval)
-		if k := lastBelow(v.Files.timeBytes, n, ts-1); k > 0 {
-			_, position = entryAt(v.Files.indexBytes, k)
+	position, base := int64(0), v.Files.base
+	if n := slots(v.Size, v.Files.config.Interval); ts > math.MinInt64 && n > 0 {
+		ix, err := v.indexes(c)
+		if err != nil {
+			return 0, false, err
+		}
+		if k := lastBelow(ix.times, n, ts-1); k > 0 {
+			base, position = entryAt(ix.offsets, k)
 		}
 	}
-	err = v.scan(position, c, func(b Batch, _ int64) error {
+	err = v.scan(position, base, c, func(b Batch, _ int64) error {
+		if err := b.CheckCRC(); err != nil {
+			return err
+		}
 		if b.MaxTimestamp() < ts {
 			return nil
 		}
@@ -198,10 +236,10 @@ func (v View) OffsetForTime(ts int64, c *Cursor) (offset int64, found bool, err 
 
 var errStop = errors.New("segment: scan stopped")
 
-// scan calls visit for every batch from position on, with the batch's position. The batch is valid
-// during the call. errStop from visit ends the scan without an error; another error is given its
-// place.
-func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64) error) error {
+// scan calls visit for every batch from position on, where the base offset is next, with the batch's
+// position. The batch is valid during the call. errStop from visit ends the scan without an error; another
+// error is given its place.
+func (v View) scan(position, next int64, c *Cursor, visit func(b Batch, position int64) error) error {
 	if c.scratch == nil {
 		c.scratch = make([]byte, scanBuffer)
 	}
@@ -210,14 +248,21 @@ func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64
 		if err != nil {
 			return err
 		}
-		n, _, err := v.whole(p, position)
+		n, end, err := v.whole(p, position, next)
 		if err != nil {
-			return err
+			// What lies before the bad batch is visited first.
+			bad, ok := errors.AsType[*CorruptError](err)
+			if !ok || bad.Position == position || bad.Position == v.Size {
+				return err
+			}
+			if n, end, err = v.whole(p[:bad.Position-position], position, next); err != nil {
+				return err
+			}
 		}
 		if n == 0 {
 			err := v.tooShort(p, position)
-			var short *ShortBufferError
-			if !errors.As(err, &short) {
+			short, ok := errors.AsType[*ShortBufferError](err)
+			if !ok {
 				return err
 			}
 			c.scratch = make([]byte, short.Need)
@@ -236,6 +281,7 @@ func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64
 			}
 			position += int64(len(b))
 		}
+		next = end
 	}
 	return nil
 }
@@ -244,19 +290,58 @@ func (v View) scan(position int64, c *Cursor, visit func(b Batch, position int64
 // log. The batch is valid during the call; an error from visit ends the walk and comes back with that
 // place, in a *CorruptError.
 func (v View) Walk(c *Cursor, visit func(b Batch, position int64) error) error {
-	return v.walk(0, v.Files.base, c, visit)
-}
-
-// walk is Walk from the batch at position on, which must have the base offset next.
-func (v View) walk(position, next int64, c *Cursor, visit func(b Batch, position int64) error) error {
-	return v.scan(position, c, func(b Batch, position int64) error {
-		if b.BaseOffset() != next {
-			return invalid("base offset does not follow the batch before it")
-		}
-		next = b.NextOffset()
+	return v.scan(0, v.Files.base, c, func(b Batch, position int64) error {
 		if err := b.CheckCRC(); err != nil {
 			return err
 		}
 		return visit(b, position)
 	})
+}
+
+// indexes gives the indexes to look up in. Those of a segment that was closed and opened are compared
+// with their checksums first, by whoever comes first, and made again from the log if they differ: several
+// may do so at once, and one result stays.
+func (v View) indexes(c *Cursor) (*indexes, error) {
+	f := v.Files
+	if ix := f.trusted.Load(); ix != nil {
+		return ix, nil
+	}
+	n := slots(v.Size, f.config.Interval) * entrySize
+	ix := &f.mapped
+	if (indexes{ix.offsets[:n], ix.times[:n]}).sums() != f.sums {
+		var err error
+		if ix, err = v.rebuild(c); err != nil {
+			return nil, err
+		}
+	}
+	f.trusted.CompareAndSwap(nil, ix)
+	return f.trusted.Load(), nil
+}
+
+// rebuild makes the indexes of a view anew, from its log.
+func (v View) rebuild(c *Cursor) (*indexes, error) {
+	ix, _, err := v.index(c, func(Batch) {})
+	if err != nil {
+		return nil, err
+	}
+	return &ix, nil
+}
+
+// index makes the index entries of a view from its log, and calls visit for each batch. With an error come
+// the entries of the valid batches before it, which have size bytes.
+func (v View) index(c *Cursor, visit func(Batch)) (ix indexes, size int64, err error) {
+	interval := v.Files.config.Interval
+	n := slots(v.Size, interval) * entrySize
+	ix = indexes{make([]byte, n), make([]byte, n)}
+	latest := int64(math.MinInt64)
+	err = v.Walk(c, func(b Batch, position int64) error {
+		latest = max(latest, b.MaxTimestamp())
+		size = position + int64(len(b))
+		putEntries(ix.offsets, position, size, interval, b.BaseOffset(), position)
+		putEntries(ix.times, position, size, interval, latest, b.BaseOffset())
+		visit(b)
+		return nil
+	})
+	n = slots(size, interval) * entrySize
+	return indexes{ix.offsets[:n], ix.times[:n]}, size, err
 }

@@ -17,11 +17,12 @@ type partitionActor struct {
 	admission admission
 	storage   segment.Storage
 	waiters   *waiters
+	upkeep    maintenance
 	gate      gate
 	stopped   chan struct{} // closed when the owner has returned
 
-	// mailbox is never closed. A nil command stops the owner: it is sent when the gate is shut and
-	// every call has left, so that no command can come after it.
+	// mailbox is never closed. A nil command stops the owner: it is sent when the gate is shut, every
+	// call has left and maintenance is over, so that no command can come after it.
 	mailbox chan *command
 
 	// snapshot is stored by the owner alone, and loaded by everybody.
@@ -32,19 +33,31 @@ type partitionActor struct {
 	group     []*command
 }
 
-// command is one append on its way to the owner and back. A handle uses the same one again, except
-// after a cancellation, when the old one may still be in the mailbox.
+// command is one request on its way to the owner and back, mostly an append. A handle uses the same one
+// again, except after a cancellation, when the old one may still be in the mailbox.
 type command struct {
+	kind commandKind
 	// state is the hand-over: from queued, either the owner moves it to claimed or the caller to
 	// cancelled, and the batch is the winner's.
 	state atomic.Int32
 	batch segment.Batch
+	start int64 // of a trim
+	cause error // of a failure
 
 	// The owner sets these before it sends the token.
 	base int64
 	err  error
 	done chan struct{} // of capacity 1: the owner never waits for a caller
 }
+
+// commandKind is what a command asks for.
+type commandKind int8
+
+const (
+	appending commandKind = iota
+	trimming              // drop the segments below start
+	failing               // a sync beside the appends has failed
+)
 
 const (
 	queued = iota
@@ -84,7 +97,9 @@ func openActor(o Options) (Log, error) {
 	}
 	a.publish()
 	a.waiters = newWaiters(a.highWatermark)
+	a.upkeep = maintenance{checkpoint: p.checkpoint, picture: a.picture, drop: a.drop, fail: a.fail}
 	go a.run()
+	a.upkeep.start(o.Sync)
 	return a, nil
 }
 
@@ -178,7 +193,15 @@ func (a *partitionActor) drain(c *command) {
 // execute appends the group, publishes it at once, and answers.
 func (a *partitionActor) execute() {
 	for _, c := range a.group {
-		c.base, c.err = a.partition.add(c.batch)
+		c.base, c.err = 0, nil
+		switch c.kind {
+		case appending:
+			c.base, c.err = a.partition.add(c.batch)
+		case trimming:
+			a.partition.state.trim(c.start)
+		case failing:
+			a.partition.fail(c.cause)
+		}
 	}
 	err := a.partition.commit()
 	a.publish()
@@ -189,7 +212,7 @@ func (a *partitionActor) execute() {
 	for i, c := range a.group {
 		// A roll commits what was queued before it: that part of the group stands even if the
 		// rest fails.
-		if c.err == nil && err != nil && c.base >= a.partition.state.LogEnd {
+		if c.kind == appending && c.err == nil && err != nil && c.base >= a.partition.state.LogEnd {
 			c.err = err
 		}
 		c.batch = nil
@@ -235,7 +258,30 @@ func (h *partitionHandle) Offsets() Offsets { return h.actor.snapshot.Load().Off
 
 func (a *partitionActor) highWatermark() int64 { return a.snapshot.Load().HighWatermark }
 
-func (a *partitionActor) Trim(int64) error { return ErrUnsupported }
+func (a *partitionActor) Trim(before int64) error { return a.upkeep.trim(before) }
+
+func (a *partitionActor) Retain(r Retention) error { return a.upkeep.retain(r) }
+
+func (a *partitionActor) LastSynced() int64 { return a.upkeep.checkpoint.LastSynced() }
+
+func (a *partitionActor) picture() partitionState { return *a.snapshot.Load() }
+
+// drop waits for the owner to publish a picture without the segments, and then for the reads that began
+// with an older one.
+func (a *partitionActor) drop(start int64) {
+	a.ask(&command{kind: trimming, start: start, done: make(chan struct{}, 1)})
+	a.gate.quiesce()
+}
+
+func (a *partitionActor) fail(cause error) {
+	a.ask(&command{kind: failing, cause: cause, done: make(chan struct{}, 1)})
+}
+
+// ask sends a command of maintenance, which ends before the owner does.
+func (a *partitionActor) ask(c *command) {
+	a.mailbox <- c
+	<-c.done
+}
 
 func (h *partitionHandle) Close() error {
 	h.closed = true
@@ -247,6 +293,7 @@ func (a *partitionActor) Close() error {
 	if !a.gate.close(a.waiters.close) {
 		return nil
 	}
+	a.upkeep.close()
 	a.mailbox <- nil
 	<-a.stopped
 	return a.partition.close(a.storage)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"tailrace/segment"
@@ -28,11 +27,11 @@ type atomicsLog struct {
 	storage   segment.Storage
 	sync      segment.SyncPolicy
 	waiters   *waiters
+	upkeep    maintenance
 	gate      gate
-	start     int64
 	spins     int // brief busy waiting; none on a single processor
 
-	segments atomic.Pointer[atomicsSegments] // replaced on a roll
+	segments atomic.Pointer[atomicsSegments] // replaced on a roll and on a trim
 	failure  atomic.Pointer[error]           // set once, under the active segment's baton; nothing is committed after
 	failed   chan struct{}                   // closed then
 
@@ -53,9 +52,10 @@ func extentOf(b segment.Batch) extent { return extent(b.RecordCount())<<32 | ext
 func (e extent) bytes() int64   { return int64(uint32(e)) }
 func (e extent) records() int64 { return int64((e &^ sealedBit) >> 32) }
 
-// atomicsSegments is all segments as of a roll. It never changes.
+// atomicsSegments is all segments as of a roll or a trim. It never changes.
 type atomicsSegments struct {
-	sealed []segment.View
+	start  int64
+	sealed []sealedSegment
 	active *atomicsSegment
 }
 
@@ -73,6 +73,7 @@ type atomicsSegment struct {
 	// one from committing, and then not look here.
 	baton        atomic.Bool
 	maxTimestamp int64               // of what is committed; the baton holder's
+	synced       int64               // bytes that are known to be durable; the baton holder's
 	owners       [256]*atomicsHandle // scratch of the baton's holder: whose batches it is committing
 
 	moved  atomic.Pointer[chan struct{}] // closed by the next commit; nil while nobody watches
@@ -99,14 +100,17 @@ func openAtomics(o Options) (Log, error) {
 		admission: admit(o),
 		storage:   o.Storage,
 		sync:      o.Sync,
-		start:     p.state.Start,
 		failed:    make(chan struct{}),
 	}
 	if runtime.GOMAXPROCS(0) > 1 {
 		l.spins = 20
 	}
-	l.segments.Store(&atomicsSegments{sealed: p.state.sealed, active: newAtomicsSegment(p.state.active)})
+	active := newAtomicsSegment(p.state.active)
+	active.synced = p.synced
+	l.segments.Store(&atomicsSegments{start: p.state.Start, sealed: p.state.sealed, active: active})
 	l.waiters = newWaiters(l.highWatermark)
+	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.state, drop: l.drop, fail: l.failBeside}
+	l.upkeep.start(o.Sync)
 	return l, nil
 }
 
@@ -141,8 +145,12 @@ func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 			return 0, *err
 		}
 		s := l.segments.Load().active
-		if at, ok := s.reserve(b); ok {
+		at, ok := s.reserve(b)
+		if ok {
 			return h.write(ctx, s, at, b, acks)
+		}
+		if b.Overflows(s.files.Base() + at.records()) {
+			return 0, segment.ErrOffsets
 		}
 		if err := h.roll(ctx, s); err != nil {
 			return 0, err
@@ -150,12 +158,12 @@ func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 	}
 }
 
-// reserve takes room for a batch; false if the segment is sealed or has none.
+// reserve takes room for a batch at the tail; false if the segment is sealed there or has none.
 func (s *atomicsSegment) reserve(b segment.Batch) (at extent, ok bool) {
 	for {
 		at = extent(s.tail.Load())
 		if at&sealedBit != 0 || !s.files.Fits(b, at.bytes(), at.records()) {
-			return 0, false
+			return at, false
 		}
 		if s.tail.CompareAndSwap(uint64(at), uint64(at+extentOf(b))) {
 			return at, true
@@ -167,7 +175,7 @@ func (s *atomicsSegment) reserve(b segment.Batch) (at extent, ok bool) {
 func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent, b segment.Batch, acks Acks) (int64, error) {
 	l := h.log
 	base, start, end := s.files.Base()+at.records(), at.bytes(), at.bytes()+int64(len(b))
-	b.SetBaseOffset(base)
+	b.Stamp(base)
 	err := s.files.WriteAt(b, start)
 	if err != nil {
 		err = s.files.WriteAt(b, start) // the range is ours: a passing error need not leave a hole
@@ -210,7 +218,8 @@ func (h *atomicsHandle) roll(ctx context.Context, s *atomicsSegment) error {
 	}
 }
 
-// begin waits for the last commit of a sealed segment and puts the next one in its place.
+// begin waits for the last commit of a sealed segment and puts the next one in its place. Where bytes are
+// counted, the sealed one is synced, so that they can be counted within the active segment.
 func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
 	if err := l.awaitMove(s, tail.bytes()); err != nil {
 		return err
@@ -218,20 +227,28 @@ func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
 	sealed := segment.View{
 		Files: s.files, Size: tail.bytes(), End: s.files.Base() + tail.records(), MaxTimestamp: s.maxTimestamp,
 	}
+	if l.sync.Bytes > 0 && s.synced < sealed.Size {
+		if err := s.files.Sync(); err != nil {
+			return l.poison(s, err)
+		}
+		l.upkeep.checkpoint.Advance(sealed)
+	}
 	next, err := sealed.Roll()
 	if err != nil {
 		return l.poison(s, err)
 	}
-	last := l.segments.Load()
-	l.segments.Store(&atomicsSegments{
-		sealed: append(slices.Clip(last.sealed), sealed),
-		active: newAtomicsSegment(next.Publish()),
-	})
-	return nil
+	active := newAtomicsSegment(next.Publish())
+	for { // a trim may come between
+		last := l.segments.Load()
+		rolled := &atomicsSegments{start: last.start, sealed: seal(last.sealed, sealed), active: active}
+		if l.segments.CompareAndSwap(last, rolled) {
+			return nil
+		}
+	}
 }
 
-// state is the partition as of the load of the committed word: a segment that is sealed meanwhile
-// was the whole log until then.
+// state is the partition as of the load of the committed word: a segment that is sealed meanwhile was the
+// whole log until then, and what is trimmed meanwhile is still there for who is inside the gate.
 func (l *atomicsLog) state() partitionState {
 	segments := l.segments.Load()
 	files := segments.active.files
@@ -240,7 +257,7 @@ func (l *atomicsLog) state() partitionState {
 	return partitionState{
 		sealed:  segments.sealed,
 		active:  segment.View{Files: files, Size: committed.bytes(), End: end, MaxTimestamp: unknownMaxTimestamp},
-		Offsets: Offsets{Start: l.start, HighWatermark: end, LogEnd: end},
+		Offsets: Offsets{Start: segments.start, HighWatermark: end, LogEnd: end},
 	}
 }
 
@@ -272,9 +289,16 @@ func (h *atomicsHandle) Wait(ctx context.Context, offset int64) error {
 	return h.log.waiters.wait(ctx, &h.waiter, offset)
 }
 
+// Offsets looks again whether the segments are still the same: a start and a high watermark of two moments
+// may never have stood together.
 func (h *atomicsHandle) Offsets() Offsets {
-	state := h.log.state()
-	return state.Offsets
+	for {
+		segments := h.log.segments.Load()
+		state := h.log.state()
+		if h.log.segments.Load() == segments {
+			return state.Offsets
+		}
+	}
 }
 
 func (l *atomicsLog) highWatermark() int64 {
@@ -282,7 +306,23 @@ func (l *atomicsLog) highWatermark() int64 {
 	return state.HighWatermark
 }
 
-func (l *atomicsLog) Trim(int64) error { return ErrUnsupported }
+func (l *atomicsLog) Trim(before int64) error { return l.upkeep.trim(before) }
+
+func (l *atomicsLog) Retain(r Retention) error { return l.upkeep.retain(r) }
+
+func (l *atomicsLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+
+// drop replaces the segments, unless a roll comes between, and waits for the calls that know the old ones.
+func (l *atomicsLog) drop(start int64) {
+	for {
+		last := l.segments.Load()
+		trimmed := &atomicsSegments{start: start, sealed: without(last.sealed, start), active: last.active}
+		if l.segments.CompareAndSwap(last, trimmed) {
+			break
+		}
+	}
+	l.gate.quiesce()
+}
 
 func (h *atomicsHandle) Close() error {
 	h.closed = true
@@ -294,6 +334,9 @@ func (l *atomicsLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
+	l.upkeep.close()
 	state := l.state()
-	return errors.Join(segment.Close(state.sealed, state.active), l.storage.Close())
+	state.active.MaxTimestamp = l.segments.Load().active.maxTimestamp
+	err := l.upkeep.checkpoint.Close(views(state.sealed), state.active, l.failure.Load() != nil)
+	return errors.Join(err, l.storage.Close())
 }

@@ -41,7 +41,7 @@ func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
 		next := l.commit(s)
 		s.baton.Store(false)
 		own := extent(s.committed.Load()).bytes() >= end
-		if own && l.sync == segment.SyncBatch && next != nil && next.unpark() {
+		if own && l.sync.Bytes == 1 && next != nil && next.unpark() {
 			return
 		}
 	}
@@ -70,11 +70,13 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	if n == 0 {
 		return nil
 	}
-	if l.sync == segment.SyncBatch {
+	if l.sync.Due(at.bytes() - s.synced) {
 		if err := s.files.Sync(); err != nil {
 			l.fail(err)
 			return nil
 		}
+		s.synced = at.bytes()
+		l.upkeep.checkpoint.Advance(segment.View{Files: s.files, Size: at.bytes(), End: s.files.Base() + at.records()})
 	}
 	s.committed.Store(uint64(at))
 	l.waiters.published(s.files.Base() + at.records())
@@ -204,6 +206,23 @@ func (l *atomicsLog) poison(s *atomicsSegment, cause error) error {
 	l.fail(cause)
 	s.baton.Store(false)
 	return *l.failure.Load()
+}
+
+// failBeside is poison for who is beside the appends: the active segment may be complete and have a
+// successor before its baton is taken.
+func (l *atomicsLog) failBeside(cause error) {
+	for {
+		s := l.segments.Load().active
+		if s.baton.CompareAndSwap(false, true) {
+			if l.segments.Load().active == s {
+				l.fail(cause)
+				s.baton.Store(false)
+				return
+			}
+			s.baton.Store(false)
+		}
+		runtime.Gosched()
+	}
 }
 
 // fail is poison for the baton's holder.

@@ -17,6 +17,7 @@ type bustedLog struct {
 	admission admission
 	storage   segment.Storage
 	waiters   *waiters
+	upkeep    maintenance
 	gate      gate
 
 	// mu protects all below.
@@ -44,6 +45,8 @@ func openBusted(o Options) (Log, error) {
 		state:     p.state,
 	}
 	l.waiters = newWaiters(l.highWatermark)
+	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.snapshot, drop: l.drop, fail: l.waiters.fail}
+	l.upkeep.start(o.Sync)
 	return l, nil
 }
 
@@ -92,7 +95,7 @@ func (l *bustedLog) publish(b segment.Batch) (published segment.View, late bool,
 			return segment.View{}, false, err
 		}
 	}
-	b.SetBaseOffset(v.End)
+	b.Stamp(v.End)
 	start := v.Size
 	v.Size += int64(len(b))
 	v.End = b.NextOffset()
@@ -149,7 +152,18 @@ func (h *bustedHandle) Offsets() Offsets { return h.log.snapshot().Offsets }
 
 func (l *bustedLog) highWatermark() int64 { return l.snapshot().HighWatermark }
 
-func (l *bustedLog) Trim(int64) error { return ErrUnsupported }
+func (l *bustedLog) Trim(before int64) error { return l.upkeep.trim(before) }
+
+func (l *bustedLog) Retain(r Retention) error { return l.upkeep.retain(r) }
+
+func (l *bustedLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+
+func (l *bustedLog) drop(start int64) {
+	l.mu.Lock()
+	l.state.trim(start)
+	l.mu.Unlock()
+	l.gate.quiesce()
+}
 
 func (h *bustedHandle) Close() error {
 	h.closed = true
@@ -161,6 +175,8 @@ func (l *bustedLog) Close() error {
 	if !l.gate.close(l.waiters.close) {
 		return nil
 	}
+	l.upkeep.close()
 	state := l.snapshot()
-	return errors.Join(segment.Close(state.sealed, state.active), l.storage.Close())
+	err := l.upkeep.checkpoint.Close(views(state.sealed), state.active, false)
+	return errors.Join(err, l.storage.Close())
 }

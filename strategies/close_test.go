@@ -30,14 +30,15 @@ func TestCloseUnderLoad(t *testing.T) {
 		for range rounds {
 			f.options.Storage = segment.NewHeap()
 			if directory != "" {
-				f.options.Storage = openDir(f.t, mustMkdirTemp(f.t, directory))
+				f.dir = mustMkdirTemp(f.t, directory)
+				f.options.Storage, f.opened = openDir(f.t, f.dir), false
 			}
-			log, err := f.strategy.Open(f.options)
+			log, err := f.tryOpen()
 			if err != nil {
 				f.t.Fatal(err)
 			}
 			acked := closeUnderLoad(f, log)
-			log, err = f.strategy.Open(f.options)
+			log, err = f.tryOpen()
 			if err != nil {
 				f.t.Fatal(err)
 			}
@@ -178,7 +179,7 @@ func TestCloseBesideNewHandles(t *testing.T) {
 		}
 		for range 300 {
 			f.options.Storage = segment.NewHeap()
-			log, err := f.strategy.Open(f.options)
+			log, err := f.tryOpen()
 			if err != nil {
 				f.t.Fatal(err)
 			}

@@ -286,7 +286,7 @@ func TestConcurrentRolls(t *testing.T) {
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			if want := 3 * producers * each / int(batches); len(names) != want {
+			if want := 3*producers*each/int(batches) + 1; len(names) != want {
 				f.t.Fatalf("storage has %d files, want %d", len(names), want)
 			}
 		})

@@ -24,6 +24,9 @@ func files(t *testing.T, s segment.Storage) map[string][]byte {
 	}
 	all := map[string][]byte{}
 	for _, name := range names {
+		if name == "recovery-point" { // it counts how often it was written
+			continue
+		}
 		size, err := s.Size(name)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +146,7 @@ func appendConcurrently(t *testing.T, log strategies.Log) map[int64]segment.Batc
 					return
 				}
 				stored := segment.Batch(bytes.Clone(b))
-				stored.SetBaseOffset(base)
+				stored.Stamp(base)
 				mu.Lock()
 				acked[base] = stored
 				mu.Unlock()
@@ -185,7 +188,7 @@ func checkLogs(t *testing.T, written map[string][]byte, acked map[int64]segment.
 // rebuildIndexes empties the index files, and has the store make them anew.
 func rebuildIndexes(f *fixture) {
 	f.t.Helper()
-	storage := f.options.Storage
+	storage := f.reopenStorage()
 	names, err := storage.List()
 	if err != nil {
 		f.t.Fatal(err)
@@ -197,13 +200,13 @@ func rebuildIndexes(f *fixture) {
 			}
 		}
 	}
-	sealed, active, err := segment.Open(segment.Config{
+	opened, err := segment.Open(segment.Config{
 		Storage: storage, Size: f.options.SegmentSize, Interval: f.options.IndexInterval,
 	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := segment.Close(sealed, active.Publish()); err != nil {
+	if err := opened.Checkpoint.Close(opened.Sealed, opened.Active.Publish(), false); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -54,7 +54,7 @@ func faults() []*fault {
 func TestFaults(t *testing.T) {
 	for i, name := range faultNames() {
 		t.Run("fault="+name, func(t *testing.T) {
-			options := strategies.Options{SegmentSize: 6000, IndexInterval: 256, Sync: segment.SyncBatch}
+			options := strategies.Options{SegmentSize: 6000, IndexInterval: 256, Sync: segment.EveryBatch()}
 			forEachWith(t, options, isCore, func(f *fixture) {
 				fault := faults()[i]
 				underlying := f.options.Storage
@@ -223,7 +223,7 @@ func TestPassingWriteError(t *testing.T) {
 				continue
 			}
 			want = append(want, append(segment.Batch(nil), b...))
-			want[len(want)-1].SetBaseOffset(base)
+			want[len(want)-1].Stamp(base)
 		}
 		if n := len(want); n != 9 && n != 30 {
 			f.t.Fatalf("%d appends succeeded, want all, or those before the error", n)

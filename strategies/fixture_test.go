@@ -22,6 +22,8 @@ type fixture struct {
 	t        *testing.T
 	strategy strategies.Strategy
 	options  strategies.Options
+	dir      string // of the storage, "" for the heap
+	opened   bool   // there was a log on the storage
 }
 
 func isCore(s strategies.Strategy) bool { return s.Kind == strategies.Core }
@@ -46,10 +48,10 @@ var layouts = []layout{{"whole", 1 << 20, 4096}, {"tiny", 700, 64}}
 func forEach(t *testing.T, accept func(strategies.Strategy) bool, test func(f *fixture)) {
 	t.Helper()
 	for _, l := range layouts {
-		for _, sync := range []segment.SyncPolicy{segment.SyncNone, segment.SyncBatch} {
+		for _, sync := range []segment.SyncPolicy{segment.SyncPolicy{}, segment.EveryBatch()} {
 			options := strategies.Options{SegmentSize: l.segment, IndexInterval: l.interval, Sync: sync}
 			forEachWith(t, options, accept, func(f *fixture) {
-				f.t.Run(fmt.Sprintf("layout=%s/sync=%d", l.name, sync), func(t *testing.T) {
+				f.t.Run(fmt.Sprintf("layout=%s/sync=%v", l.name, sync), func(t *testing.T) {
 					test(f.fresh(t))
 				})
 			})
@@ -69,7 +71,8 @@ func forEachWith(t *testing.T, o strategies.Options, accept func(strategies.Stra
 				f := &fixture{t: t, strategy: s, options: o}
 				f.options.Storage = segment.NewHeap()
 				if storage == "dir" {
-					f.options.Storage = openDir(t, scratchDir(t))
+					f.dir = scratchDir(t)
+					f.options.Storage = openDir(t, f.dir)
 				}
 				test(f)
 			})
@@ -83,20 +86,37 @@ func (f *fixture) fresh(t *testing.T) *fixture {
 	c.t = t
 	c.options.Storage = segment.NewHeap()
 	if f.onDir() {
-		c.options.Storage = openDir(t, scratchDir(t))
+		c.dir = scratchDir(t)
+		c.options.Storage = openDir(t, c.dir)
 	}
+	c.opened = false
 	return &c
 }
 
-func (f *fixture) onDir() bool {
-	_, ok := f.options.Storage.(*segment.Dir)
-	return ok
+func (f *fixture) onDir() bool { return f.dir != "" }
+
+// reopenStorage is the storage, opened again where a log that is closed has closed it.
+func (f *fixture) reopenStorage() segment.Storage {
+	f.t.Helper()
+	if f.dir != "" && f.opened {
+		f.options.Storage = openDir(f.t, f.dir)
+		f.opened = false
+	}
+	return f.options.Storage
+}
+
+// tryOpen opens the log, again where there was one.
+func (f *fixture) tryOpen() (strategies.Log, error) {
+	f.t.Helper()
+	f.reopenStorage()
+	f.opened = true
+	return f.strategy.Open(f.options)
 }
 
 // open opens the log, and closes it when the test ends well.
 func (f *fixture) open() strategies.Log {
 	f.t.Helper()
-	log, err := f.strategy.Open(f.options)
+	log, err := f.tryOpen()
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -209,7 +229,7 @@ func fill(t *testing.T, h strategies.Handle, m *maker, n int) []segment.Batch {
 			t.Fatal(err)
 		}
 		stored := segment.Batch(bytes.Clone(b))
-		stored.SetBaseOffset(base)
+		stored.Stamp(base)
 		want = append(want, stored)
 	}
 	return want

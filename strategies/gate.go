@@ -9,7 +9,7 @@ import (
 )
 
 // gate is for models whose calls hold no lock while they use the files: it lets calls in until it is
-// shut, and tells when the last has left, so that nothing is unmapped or closed under a reader. A
+// shut, and tells when those inside have left, so that nothing is unmapped or closed under a reader. A
 // closed descriptor's number may come back as another file's.
 //
 // Each handle has its own pin, so that a call writes no word that another handle's call reads.
@@ -20,11 +20,12 @@ type gate struct {
 	pins map[*pin]struct{}
 }
 
-// pin is a handle's mark that it is inside a call, on a cache line of its own.
+// pin counts a handle's calls, their beginnings and their ends, on a cache line of its own: it is odd while
+// one goes on. Only its handle writes it.
 type pin struct {
-	_  [64]byte
-	in atomic.Bool
-	_  [63]byte
+	_     [64]byte
+	moves atomic.Uint64
+	_     [56]byte
 }
 
 func (g *gate) add(p *pin) {
@@ -42,33 +43,40 @@ func (g *gate) remove(p *pin) {
 	delete(g.pins, p)
 }
 
-// enter begins a call; false when the gate is shut. The store comes before the load, and in close
-// the other way round: one of the two sees the other.
+// enter begins a call; false when the gate is shut. The pin is stored before anything else is loaded; who
+// shuts the gate, or replaces what calls load, does so before looking at the pins: one of the two sees the
+// other.
 func (g *gate) enter(p *pin) bool {
-	p.in.Store(true)
+	p.moves.Store(p.moves.Load() + 1)
 	if g.shut.Load() {
-		p.in.Store(false)
+		g.leave(p)
 		return false
 	}
 	return true
 }
 
-func (g *gate) leave(p *pin) { p.in.Store(false) }
+func (g *gate) leave(p *pin) { p.moves.Store(p.moves.Load() + 1) }
 
-// close shuts the gate and waits until no call is inside; false if it was shut before. It polls,
-// since closing is rare and a signal would cost every call.
+// close shuts the gate and waits until no call is inside; false if it was shut before.
 func (g *gate) close(whenShut func()) bool {
 	if g.shut.Swap(true) {
 		return false
 	}
 	whenShut()
+	g.quiesce()
+	return true
+}
+
+// quiesce waits until every call that is inside has left; those that come meanwhile do not matter. It
+// polls, since it is rare and a signal would cost every call.
+func (g *gate) quiesce() {
 	g.mu.Lock()
-	pins := slices.Collect(maps.Keys(g.pins)) // a later one finds the gate shut
+	pins := slices.Collect(maps.Keys(g.pins)) // the calls of a later one begin later
 	g.mu.Unlock()
 	for _, p := range pins {
-		for p.in.Load() {
+		at := p.moves.Load()
+		for at%2 == 1 && p.moves.Load() == at {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
-	return true
 }

@@ -18,7 +18,7 @@ func TestReopen(t *testing.T) {
 		var want []segment.Batch
 		end := int64(0)
 		for round := range 5 {
-			log, err := f.strategy.Open(f.options)
+			log, err := f.tryOpen()
 			if err != nil {
 				f.t.Fatal(err)
 			}
@@ -51,13 +51,17 @@ func TestReopen(t *testing.T) {
 // What one strategy has closed, any other goes on with, whatever the segment size is by then.
 func TestReopenUnderAnother(t *testing.T) {
 	sharing := slices.DeleteFunc(slices.Clone(strategies.List), func(s strategies.Strategy) bool { return !shares(s) })
-	for _, storage := range []segment.Storage{openDir(t, scratchDir(t)), segment.NewHeap()} {
+	dir, heap := scratchDir(t), segment.NewHeap()
+	for _, storage := range []func() segment.Storage{
+		func() segment.Storage { return openDir(t, dir) },
+		func() segment.Storage { return heap },
+	} {
 		m := newMaker(1, 41)
 		var want []segment.Batch
 		for round := range 4 * len(sharing) {
 			s := sharing[round*3%len(sharing)]
 			log, err := s.Open(strategies.Options{
-				Storage:       storage,
+				Storage:       storage(),
 				SegmentSize:   []int64{700, 5000, 1 << 20}[round%3],
 				IndexInterval: 100,
 			})
@@ -77,9 +81,6 @@ func TestReopenUnderAnother(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	forEachWith(t, strategies.Options{}, every, func(f *fixture) {
 		log := f.open()
-		if err := log.Trim(0); !errors.Is(err, strategies.ErrUnsupported) {
-			f.t.Errorf("trim gives %v", err)
-		}
 		if _, err := log.NewHandle().Fetch(0, 0, nil); !errors.Is(err, strategies.ErrUnsupported) {
 			f.t.Errorf("fetch gives %v", err)
 		}
@@ -216,7 +217,7 @@ func TestCloseClosesStorage(t *testing.T) {
 
 // With a sync for every batch, an acknowledged batch lies in a file whose name is durable too.
 func TestSyncCoversNames(t *testing.T) {
-	options := strategies.Options{SegmentSize: 700, Sync: segment.SyncBatch}
+	options := strategies.Options{SegmentSize: 700, Sync: segment.EveryBatch()}
 	forEachWith(t, options, func(s strategies.Strategy) bool { return stores(s) && !s.Faulty }, func(f *fixture) {
 		storage := &owned{Storage: f.options.Storage}
 		f.options.Storage = storage

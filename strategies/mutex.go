@@ -14,6 +14,7 @@ type mutexLog struct {
 	admission admission
 	storage   segment.Storage
 	waiters   *waiters
+	upkeep    maintenance
 
 	// mu protects all below.
 	mu        sync.Mutex
@@ -35,6 +36,8 @@ func openMutex(o Options) (Log, error) {
 	}
 	l := &mutexLog{admission: admit(o), storage: o.Storage, partition: p}
 	l.waiters = newWaiters(l.highWatermark)
+	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.picture, drop: l.drop, fail: l.fail}
+	l.upkeep.start(o.Sync)
 	return l, nil
 }
 
@@ -112,7 +115,30 @@ func (l *mutexLog) highWatermark() int64 {
 	return l.partition.state.HighWatermark
 }
 
-func (l *mutexLog) Trim(int64) error { return ErrUnsupported }
+func (l *mutexLog) Trim(before int64) error { return l.upkeep.trim(before) }
+
+func (l *mutexLog) Retain(r Retention) error { return l.upkeep.retain(r) }
+
+func (l *mutexLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+
+func (l *mutexLog) picture() partitionState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state
+}
+
+// drop is alone with the partition: once it has let go of the lock, nobody knows the segments.
+func (l *mutexLog) drop(start int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.partition.state.trim(start)
+}
+
+func (l *mutexLog) fail(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiters.fail(l.partition.fail(cause))
+}
 
 func (h *mutexHandle) Close() error {
 	h.closed = true
@@ -121,13 +147,16 @@ func (h *mutexHandle) Close() error {
 
 func (l *mutexLog) Close() error {
 	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
 		return nil
 	}
-	l.closed = true
-	err := l.partition.close(l.storage)
-	l.mu.Unlock()
-	l.waiters.close() // outside the lock: the waker may be about to take it
-	return err
+	// Outside the lock, which the waker and a trim may be about to take.
+	l.waiters.close()
+	l.upkeep.close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.close(l.storage)
 }

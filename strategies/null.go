@@ -66,7 +66,16 @@ func (h *nullHandle) OffsetForTime(int64) (int64, error) {
 
 func (h *nullHandle) Offsets() Offsets { return Offsets{HighWatermark: h.next, LogEnd: h.next} }
 
-func (l *nullLog) Trim(int64) error { return ErrUnsupported }
+func (l *nullLog) Trim(int64) error {
+	if l.shut.Load() {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (l *nullLog) Retain(Retention) error { return l.Trim(0) }
+
+func (l *nullLog) LastSynced() int64 { return 0 }
 
 func (h *nullHandle) Close() error {
 	h.closed = true

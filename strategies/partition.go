@@ -19,10 +19,46 @@ import (
 // it never changes one again.
 type partitionState struct {
 	// sealed are the segments before the active one, ascending. The slice is never changed in place,
-	// so that pictures can share it; a roll makes a new one.
-	sealed []segment.View
+	// so that pictures can share it; a roll or a trim makes a new one.
+	sealed []sealedSegment
 	active segment.View
 	Offsets
+}
+
+// sealedSegment is a segment before the active one.
+type sealedSegment struct {
+	segment.View
+	// latest is the largest timestamp up to and including this segment, of those that are in the list.
+	// It ascends, so that the first segment with a timestamp can be looked up.
+	latest int64
+}
+
+// seal appends a segment to a list that may be shared.
+func seal(list []sealedSegment, v segment.View) []sealedSegment {
+	latest := v.MaxTimestamp
+	if len(list) > 0 {
+		latest = max(latest, list[len(list)-1].latest)
+	}
+	return append(slices.Clip(list), sealedSegment{v, latest})
+}
+
+// sealAll is the list of these segments.
+func sealAll(views []segment.View) []sealedSegment {
+	list := make([]sealedSegment, len(views))
+	latest := int64(math.MinInt64)
+	for i, v := range views {
+		latest = max(latest, v.MaxTimestamp)
+		list[i] = sealedSegment{v, latest}
+	}
+	return list
+}
+
+func views(list []sealedSegment) []segment.View {
+	v := make([]segment.View, len(list))
+	for i, s := range list {
+		v[i] = s.View
+	}
+	return v
 }
 
 // read implements Handle.Read on a picture.
@@ -41,8 +77,11 @@ func (s *partitionState) read(offset int64, buf []byte, c *segment.Cursor) ([]by
 
 // offsetForTime implements Handle.OffsetForTime on a picture.
 func (s *partitionState) offsetForTime(ts int64, c *segment.Cursor) (int64, error) {
-	for _, v := range s.sealed {
-		if offset, found, err := v.OffsetForTime(ts, c); found || err != nil {
+	i := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].latest >= ts })
+	if i < len(s.sealed) {
+		// The timestamp that made latest rise to it is in this segment.
+		offset, found, err := s.sealed[i].OffsetForTime(ts, c)
+		if found || err != nil {
 			return offset, err
 		}
 	}
@@ -54,8 +93,50 @@ func (s *partitionState) offsetForTime(ts int64, c *segment.Cursor) (int64, erro
 
 // roll moves on to the next segment: sealed is the final picture of the last one.
 func (s *partitionState) roll(sealed, active segment.View) {
-	s.sealed = append(slices.Clip(s.sealed), sealed)
+	s.sealed = seal(s.sealed, sealed)
 	s.active = active
+}
+
+// below returns the sealed segments that hold nothing at or above an offset, and where the log starts
+// without them.
+func (s *partitionState) below(before int64) (dropped []sealedSegment, start int64) {
+	n := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].End > before })
+	if n == len(s.sealed) {
+		return s.sealed, s.active.Base()
+	}
+	return s.sealed[:n], s.sealed[n].Base()
+}
+
+// trim moves the start to the base of a segment.
+func (s *partitionState) trim(start int64) {
+	s.sealed = without(s.sealed, start)
+	s.Start = start
+}
+
+// without is a new list of the segments from a base offset on.
+func without(list []sealedSegment, start int64) []sealedSegment {
+	n := sort.Search(len(list), func(i int) bool { return list[i].Base() >= start })
+	return sealAll(views(list[n:]))
+}
+
+// expired is the offset up to which records may go: the end of the last of the oldest segments that the
+// limits do not protect.
+func (s *partitionState) expired(r Retention) int64 {
+	size := s.active.Size
+	for _, v := range s.sealed {
+		size += v.Size
+	}
+	before := s.Start
+	for _, v := range s.sealed {
+		size -= v.Size
+		tooMuch := r.Bytes > 0 && size >= r.Bytes
+		tooOld := !r.Since.IsZero() && v.MaxTimestamp < r.Since.UnixMilli()
+		if !tooMuch && !tooOld {
+			break
+		}
+		before = v.End
+	}
+	return before
 }
 
 // partition is a partition for a single owner: calls must not overlap.
@@ -64,6 +145,10 @@ type partition struct {
 	state partitionState
 	log   *segment.LogSegment
 	sync  segment.SyncPolicy
+	// checkpoint is told of every sync; nil for a log that nobody opens again.
+	checkpoint *segment.Checkpoint
+	// synced is how much of the active segment is known to be durable, in bytes.
+	synced int64
 	// failure is set by the first failed write or sync, for good.
 	failure error
 }
@@ -72,12 +157,15 @@ func openPartition(o Options) (partition, error) {
 	if o.Replicas != 0 {
 		return partition{}, fmt.Errorf("%w: %d replicas", ErrUnsupported, o.Replicas)
 	}
-	sealed, log, err := segment.Open(o.config())
+	opened, err := segment.Open(o.config())
 	if err != nil {
 		return partition{}, err
 	}
-	view := log.Publish()
-	start := view.Base()
+	if o.Recovered != nil {
+		o.Recovered(opened.Recovery)
+	}
+	view := opened.Active.Publish()
+	sealed, start := sealAll(opened.Sealed), view.Base()
 	if len(sealed) > 0 {
 		start = sealed[0].Base()
 	}
@@ -87,8 +175,10 @@ func openPartition(o Options) (partition, error) {
 			active:  view,
 			Offsets: Offsets{Start: start, HighWatermark: view.End, LogEnd: view.End},
 		},
-		log:  log,
-		sync: o.Sync,
+		log:        opened.Active,
+		sync:       o.Sync,
+		checkpoint: opened.Checkpoint,
+		synced:     view.Size, // all that Open returns is
 	}, nil
 }
 
@@ -107,6 +197,9 @@ func (p *partition) add(b segment.Batch) (base int64, err error) {
 	}
 	base, ok := p.log.Add(b)
 	if !ok {
+		if b.Overflows(p.log.End()) {
+			return 0, segment.ErrOffsets
+		}
 		if err := p.roll(); err != nil {
 			return 0, err
 		}
@@ -123,34 +216,59 @@ func (p *partition) commit() error {
 		return p.failure
 	}
 	err := p.log.Write()
-	if err == nil && p.sync == segment.SyncBatch {
-		err = p.log.Sync()
+	written := p.log.Publish()
+	if err == nil && p.sync.Due(written.Size-p.synced) {
+		err = p.syncTo(written)
 	}
 	if err != nil {
 		return p.fail(err)
 	}
-	p.state.active = p.log.Publish()
+	p.state.active = written
 	p.state.LogEnd = p.state.active.End
 	p.state.HighWatermark = p.state.LogEnd
 	return nil
 }
 
-// roll commits what is queued, seals the segment and begins the next one.
+// syncTo makes everything durable that has been written, which is the view.
+func (p *partition) syncTo(v segment.View) error {
+	if v.Size == p.synced {
+		return nil
+	}
+	if err := v.Files.Sync(); err != nil {
+		return err
+	}
+	p.synced = v.Size
+	if p.checkpoint != nil {
+		p.checkpoint.Advance(v)
+	}
+	return nil
+}
+
+// roll commits what is queued, seals the segment and begins the next one. It is synced first where the
+// policy counts bytes, so that they can be counted within the active segment, or where a log without a
+// checkpoint has nobody to sync it by the clock.
 func (p *partition) roll() error {
 	if err := p.commit(); err != nil {
 		return err
+	}
+	if p.sync.Bytes > 0 || p.sync.Interval > 0 && p.checkpoint == nil {
+		if err := p.syncTo(p.state.active); err != nil {
+			return p.fail(err)
+		}
 	}
 	next, err := p.log.Roll()
 	if err != nil {
 		return p.fail(err)
 	}
-	p.log = next
+	p.log, p.synced = next, 0
 	p.state.roll(p.state.active, next.Publish())
 	return nil
 }
 
 func (p *partition) fail(err error) error {
-	p.failure = failure(err)
+	if p.failure == nil {
+		p.failure = failure(err)
+	}
 	return p.failure
 }
 
@@ -159,7 +277,8 @@ func failure(cause error) error { return fmt.Errorf("%w: %w", ErrFailed, cause) 
 
 // close releases the segments and their storage.
 func (p *partition) close(s segment.Storage) error {
-	return errors.Join(segment.Close(p.state.sealed, p.log.Publish()), s.Close())
+	err := p.checkpoint.Close(views(p.state.sealed), p.log.Publish(), p.failure != nil)
+	return errors.Join(err, s.Close())
 }
 
 // config is the segments' configuration.

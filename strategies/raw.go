@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"tailrace/segment"
 )
@@ -34,6 +35,7 @@ type rawHandle struct {
 	log      *rawLog
 	readable partitionState
 	own      *partition // nil before the first append
+	synced   time.Time
 	cursor   segment.Cursor
 	closed   bool
 }
@@ -79,10 +81,29 @@ func (h *rawHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int
 		h.own = own
 	}
 	base, err := h.own.append(b)
+	if err == nil {
+		err = h.syncByTheClock()
+	}
 	if err != nil {
 		return 0, err
 	}
 	return acknowledged(base, acks), nil
+}
+
+// syncByTheClock is what an interval policy comes to without anything shared: the append that finds the
+// interval over pays.
+func (h *rawHandle) syncByTheClock() error {
+	interval := h.log.options.Sync.Interval
+	if interval == 0 {
+		return nil
+	}
+	if now := time.Now(); now.Sub(h.synced) >= interval {
+		h.synced = now
+		if err := h.own.syncTo(h.own.state.active); err != nil {
+			return h.own.fail(err)
+		}
+	}
+	return nil
 }
 
 // begin makes the log of one more handle.
@@ -142,7 +163,13 @@ func (h *rawHandle) Wait(ctx context.Context, offset int64) error {
 
 func (h *rawHandle) Offsets() Offsets { return h.readable.Offsets }
 
+// Trim is refused: the logs are the handles' own, and there is no start that they share.
 func (l *rawLog) Trim(int64) error { return ErrUnsupported }
+
+func (l *rawLog) Retain(Retention) error { return ErrUnsupported }
+
+// LastSynced is 0, since no offset means the same to two handles.
+func (l *rawLog) LastSynced() int64 { return 0 }
 
 // Close makes what the handle has appended readable for handles made from now on; the first log to
 // be closed is the one that they see.
@@ -169,7 +196,7 @@ func (l *rawLog) Close() error {
 	defer l.mu.Unlock()
 	var err error
 	for _, p := range l.logs {
-		err = errors.Join(err, segment.Close(p.state.sealed, p.log.Publish()))
+		err = errors.Join(err, segment.Close(views(p.state.sealed), p.log.Publish()))
 	}
 	return errors.Join(err, l.options.Storage.Close())
 }

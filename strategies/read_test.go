@@ -163,7 +163,7 @@ func TestReadBufferOfOneBatch(t *testing.T) {
 				f.t.Fatal(err)
 			}
 			want = append(want, bytes.Clone(b))
-			want[len(want)-1].SetBaseOffset(base)
+			want[len(want)-1].Stamp(base)
 		}
 		buf := make([]byte, len(want[0]))
 		for offset := range int64(90) {
@@ -192,7 +192,7 @@ func TestReadLargeBatches(t *testing.T) {
 				f.t.Fatal(err)
 			}
 			want = append(want, bytes.Clone(b))
-			want[len(want)-1].SetBaseOffset(base)
+			want[len(want)-1].Stamp(base)
 		}
 		h = f.reader(log, h)
 		for offset := range want[len(want)-1].NextOffset() {

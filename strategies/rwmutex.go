@@ -15,6 +15,7 @@ type rwmutexLog struct {
 	admission admission
 	storage   segment.Storage
 	waiters   *waiters
+	upkeep    maintenance
 
 	// mu protects all below.
 	mu        sync.RWMutex
@@ -36,6 +37,8 @@ func openRWMutex(o Options) (Log, error) {
 	}
 	l := &rwmutexLog{admission: admit(o), storage: o.Storage, partition: p}
 	l.waiters = newWaiters(l.highWatermark)
+	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.picture, drop: l.drop, fail: l.fail}
+	l.upkeep.start(o.Sync)
 	return l, nil
 }
 
@@ -113,7 +116,30 @@ func (l *rwmutexLog) highWatermark() int64 {
 	return l.partition.state.HighWatermark
 }
 
-func (l *rwmutexLog) Trim(int64) error { return ErrUnsupported }
+func (l *rwmutexLog) Trim(before int64) error { return l.upkeep.trim(before) }
+
+func (l *rwmutexLog) Retain(r Retention) error { return l.upkeep.retain(r) }
+
+func (l *rwmutexLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+
+func (l *rwmutexLog) picture() partitionState {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.partition.state
+}
+
+// drop is alone with the partition: once it has let go of the lock, nobody knows the segments.
+func (l *rwmutexLog) drop(start int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.partition.state.trim(start)
+}
+
+func (l *rwmutexLog) fail(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiters.fail(l.partition.fail(cause))
+}
 
 func (h *rwmutexHandle) Close() error {
 	h.closed = true
@@ -122,13 +148,16 @@ func (h *rwmutexHandle) Close() error {
 
 func (l *rwmutexLog) Close() error {
 	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
 		return nil
 	}
-	l.closed = true
-	err := l.partition.close(l.storage)
-	l.mu.Unlock()
-	l.waiters.close() // outside the lock: the waker may be about to take it
-	return err
+	// Outside the lock, which the waker and a trim may be about to take.
+	l.waiters.close()
+	l.upkeep.close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.close(l.storage)
 }

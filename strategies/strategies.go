@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"tailrace/segment"
 )
@@ -68,8 +69,17 @@ type Log interface {
 	// NewHandle opens one client's access; cheap. After Close it returns a handle whose calls
 	// return ErrClosed.
 	NewHandle() Handle
-	// Trim drops whole segments that lie below an offset.
+	// Trim drops the whole segments that lie below an offset, the oldest first, and moves the start to
+	// where the rest begins; the active segment stays. A read in flight gets the bytes that it asked for
+	// or ErrOutOfRange. When Trim returns, the start is durable, and the disk space, descriptors and
+	// mappings are free: it waits for the calls that began before it.
 	Trim(before int64) error
+	// Retain trims by size and age. It may drop less than it could, as of its beginning, never more.
+	Retain(r Retention) error
+	// LastSynced is an offset below which everything has been made durable. Under a sync policy of a byte
+	// count or of every batch it follows the high watermark, under an interval it trails it; without a
+	// policy it is where the log was opened.
+	LastSynced() int64
 	// Close resolves every call in flight, each exactly once, then releases everything. A second
 	// call returns nil, which says nothing of how far the first has come.
 	Close() error
@@ -117,16 +127,27 @@ type Handle interface {
 	Close() error
 }
 
+// Retention says how much of a log is to be kept. Whole segments are dropped, from the oldest on, for as
+// long as one of the limits allows it. The zero value keeps all.
+type Retention struct {
+	// Bytes of log to keep: a segment goes if what lies behind it has so many. 0 sets no limit.
+	Bytes int64
+	// Since: a segment goes if the timestamps of all its records are before. The zero time sets no limit.
+	Since time.Time
+}
+
 // Options configures a Log.
 type Options struct {
-	// Storage holds the files of the partition; Open takes ownership, Close closes it.
+	// Storage holds the files of the partition. If Open succeeds, it is the Log's, whose Close closes it.
 	Storage segment.Storage
 	// SegmentSize is the size in bytes at which the active segment is rolled; default 64 MiB.
 	SegmentSize int64
 	// IndexInterval is the distance in bytes between index slots; default 4096.
 	IndexInterval int64
-	// Sync is when appends are made durable; default segment.SyncNone.
+	// Sync is when appends are made durable; the default is never.
 	Sync segment.SyncPolicy
+	// Recovered, if it is set, is told by Open what it has found and done.
+	Recovered func(segment.Recovery)
 	// Replicas is the number of followers that AcksAll waits for. Only 0 is supported so far.
 	Replicas int
 }
@@ -147,7 +168,8 @@ type Strategy struct {
 	Kind Kind
 	// Summary says in a line what the model is.
 	Summary string
-	// Open opens the partition in opts.Storage: new if it is empty, else as it was closed.
+	// Open opens the partition in opts.Storage: new if it is empty, else as it was closed, or with what
+	// a crash has left of it.
 	Open func(opts Options) (Log, error)
 	// PrivateFiles: each handle appends to a log of its own, and reads see only what was appended
 	// through a handle closed before. Order and offsets across handles mean nothing.

@@ -15,7 +15,7 @@ import (
 // A slow sync lets finished batches pile up behind it; all are committed, whoever does it.
 func TestSlowSync(t *testing.T) {
 	for _, l := range []layout{{"whole", 1 << 20, 4096}, {"middle", 6000, 256}} {
-		options := strategies.Options{SegmentSize: l.segment, IndexInterval: l.interval, Sync: segment.SyncBatch}
+		options := strategies.Options{SegmentSize: l.segment, IndexInterval: l.interval, Sync: segment.EveryBatch()}
 		t.Run("layout="+l.name, func(t *testing.T) {
 			forEachWith(t, options, isCore, func(f *fixture) {
 				f.options.Storage = &hooks{Storage: f.options.Storage, before: func(op operation) error {

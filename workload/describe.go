@@ -27,8 +27,8 @@ func (w *Workload) Describe() string {
 	if w.Acks == AcksNone {
 		add("no acknowledgements")
 	}
-	if w.Sync == SyncBatch {
-		add("sync on every batch")
+	if sync := w.describeSync(); sync != "" {
+		add("%s", sync)
 	}
 	line := strings.Join(parts, ", ")
 	if w.Title != "" {

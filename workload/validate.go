@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Values of Workload.Acks and Workload.Sync.
+// Values of Workload.Acks and Workload.Sync; Sync may be a size or a time too, see ParseSync.
 const (
 	AcksNone   = "none"
 	AcksLeader = "leader"
@@ -164,8 +164,8 @@ func (w *Workload) checkNames() *FieldError {
 	if w.Acks != AcksLeader && w.Acks != AcksNone {
 		return fieldError("--acks", w.Acks, "unknown; give %s or %s", AcksLeader, AcksNone)
 	}
-	if w.Sync != SyncNone && w.Sync != SyncBatch {
-		return fieldError("--sync", w.Sync, "unknown; give %s or %s", SyncNone, SyncBatch)
+	if canonical, err := ParseSync(w.Sync); err != nil || canonical != w.Sync {
+		return fieldError("--sync", w.Sync, "unknown; give %s, %s, a size as in 1MiB, or a time as in 10ms", SyncNone, SyncBatch)
 	}
 	return nil
 }

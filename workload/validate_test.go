@@ -81,7 +81,7 @@ func TestValidateRefuses(t *testing.T) {
 		{func(w *Workload) { w.Pattern = "zipf" }, "--pattern zipf: unknown; give tail, catch-up or random"},
 		{func(w *Workload) { w.Pattern = "" }, `--pattern "": unknown; give tail, catch-up or random`},
 		{func(w *Workload) { w.Acks = "all" }, "--acks all: unknown; give leader or none"},
-		{func(w *Workload) { w.Sync = "1MiB" }, "--sync 1MiB: unknown; give none or batch"},
+		{func(w *Workload) { w.Sync = "always" }, "--sync always: unknown; give none, batch, a size as in 1MiB, or a time as in 10ms"},
 		{func(w *Workload) { w.Ramp = 0 }, "--ramp 0s: the load needs some time before the measured window; give more than 0, as in 150ms"},
 		{func(w *Workload) { w.Duration = -time.Second }, "--duration -1s: the measured window needs some time; give more than 0, as in 400ms"},
 		{func(w *Workload) { w.Duration = math.MaxInt64 }, "--duration 2562047h47m16.854775807s: longer than 24h0m0s"},

@@ -50,7 +50,7 @@ type Workload struct {
 	ConsumeRate float64
 
 	Acks        string // "leader" or "none"
-	Sync        string // "none", or "batch": fdatasync before every acknowledgement
+	Sync        string // when fdatasync is called, as ParseSync has it: "none", or "batch", before every acknowledgement
 	SegmentSize int64  // bytes at which a segment is closed and the next begun
 
 	Ramp     time.Duration // load before the measured window

@@ -75,8 +75,9 @@ func (f *runFlags) load() *pflag.FlagSet {
 	flags.Var(optional(&o.ProduceRate, workload.ParseRate), "produce-rate", "`records` per second of all producers together, as in 20000/s (default as many as they can)")
 	flags.Var(optional(&o.ConsumeRate, workload.ParseRate), "consume-rate", "`reads` per second of all consumers together, as in 20000/s (default as many as they can)")
 	flags.Var(optional(&o.Acks, parseText), "acks", fmt.Sprintf("`when` an append is answered: %s, once its bytes are taken; %s, once they are written (default %s)", workload.AcksNone, workload.AcksLeader, base.Acks))
-	flags.Var(optional(&o.Sync, parseText), "sync",
-		fmt.Sprintf("`when` appends are made durable: %s, never; %s, each before its answer (default %s)", workload.SyncNone, workload.SyncBatch, base.Sync))
+	flags.Var(optional(&o.Sync, workload.ParseSync), "sync",
+		fmt.Sprintf("`when` appends are made durable: %s, never; %s, each before its answer; after a number of bytes, as in 1MiB; in the background, as in 10ms (default %s)",
+			workload.SyncNone, workload.SyncBatch, base.Sync))
 	flags.Var(optional(&o.SegmentSize, workload.ParseSize), "segment-size", fmt.Sprintf("`size` at which a new segment is begun (default %s)", size(base.SegmentSize)))
 	return flags
 }

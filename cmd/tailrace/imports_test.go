@@ -21,6 +21,7 @@ const module = "tailrace"
 var mayImport = map[string][]string{
 	"segment":             {},
 	"strategies":          {"segment"},
+	"segment/segmenttest": {"segment"},
 	"workload":            {},
 	"harness":             {"segment", "strategies", "workload", "results"},
 	"results":             {},
