@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Partition is what Open finds: the sealed segments in order, the active one, and the checkpoint.
@@ -292,11 +291,9 @@ func (o *opening) removeLeftovers() error {
 // orphaned reports whether a file is the index of no log.
 func (o *opening) orphaned(name string) bool {
 	for _, suffix := range []string{indexSuffix, timeSuffix} {
-		if digits, ok := strings.CutSuffix(name, suffix); ok {
-			if _, ok := parseName(digits + logSuffix); ok {
-				_, there := slices.BinarySearch(o.names, digits+logSuffix)
-				return !there
-			}
+		if base, ok := baseOf(name, suffix); ok {
+			_, there := slices.BinarySearch(o.names, Name(base))
+			return !there
 		}
 	}
 	return false
