@@ -142,20 +142,25 @@ func (b Batch) Check() error {
 	return b.checkRecords()
 }
 
+// checkRecords decodes the records without keeping anything of them: through Records it would take three
+// times as long.
 func (b Batch) checkRecords() error {
-	next, latest := b.BaseOffset(), int64(math.MinInt64)
-	r := b.Records()
-	for r.Next() {
-		if r.Record.Offset != next {
+	base, latest := b.BaseTimestamp(), int64(math.MinInt64)
+	d := decoder{p: b[HeaderSize:]}
+	for i := range int64(b.RecordCount()) {
+		timestamp, offset, ok := d.skipRecord()
+		if !ok {
+			return invalid("record is malformed")
+		}
+		if offset != i {
 			return invalid("record offsets do not ascend by one")
 		}
-		next++
-		latest = max(latest, r.Record.Timestamp)
+		latest = max(latest, base+timestamp)
 	}
-	if r.Err() != nil {
-		return r.Err()
+	if len(d.p) > 0 {
+		return invalid("bytes after the last record")
 	}
-	if latest != b.MaxTimestamp() {
+	if !b.AppendTime() && latest != b.MaxTimestamp() {
 		return invalid("max timestamp is not that of any record, or not the largest")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io/fs"
+	"math"
 	"sync/atomic"
 )
 
@@ -27,6 +28,7 @@ const (
 	slotCRC       = 28
 	pointSlots    = 0
 	startSlots    = 2 * slotSize
+	maxSequence   = math.MaxInt64 / 2 // nobody counts that far
 	pointFileSize = 4 * slotSize
 )
 
@@ -97,14 +99,13 @@ func (s *slots2) load(p []byte) {
 			continue
 		}
 		sequence := int64(binary.BigEndian.Uint64(slot[slotSequence:]))
-		if sequence <= s.sequence {
-			continue
-		}
-		s.sequence, s.known = sequence, true
-		s.value = Point{
+		v := Point{
 			Base:     int64(binary.BigEndian.Uint64(slot)),
 			Position: int64(binary.BigEndian.Uint32(slot[slotPosition:])),
 			Offset:   int64(binary.BigEndian.Uint64(slot[slotOffset:])),
+		}
+		if sequence > s.sequence && sequence < maxSequence && v.Base >= 0 && v.Offset >= v.Base && v.Position <= MaxSize {
+			s.sequence, s.known, s.value = sequence, true, v
 		}
 	}
 }
@@ -131,7 +132,8 @@ func (c *Checkpoint) Advance(v View) {
 func (c *Checkpoint) LastSynced() int64 { return c.synced.Load() }
 
 // Sync makes the segments durable that are not yet, the active one up to its view, and advances to that.
-// Appends may go on meanwhile; the segments must stay open.
+// Appends may go on meanwhile; the segments must stay open. The names of the segments must be durable, as
+// they are under every policy but the one that never syncs.
 func (c *Checkpoint) Sync(sealed []View, active View) error {
 	for _, v := range sealed {
 		if !c.point.known || v.Base() >= c.point.value.Base {
@@ -154,11 +156,16 @@ func (c *Checkpoint) SetStart(base int64) error {
 	if err := c.storage.SyncDir(); err != nil {
 		return err
 	}
-	c.start.store(Point{Base: base, Offset: base})
-	if err := c.mapping.Sync(); err != nil {
-		return err
+	last := c.start
+	for range 2 { // both slots: the one before speaks of segments that will be gone
+		c.start.store(Point{Base: base, Offset: base})
+		if err := c.mapping.Sync(); err != nil {
+			if last.known {
+				c.start.store(last.value) // it has not moved, for all that anybody may rely on
+			}
+			return err
+		}
 	}
-	c.start.store(c.start.value) // in the other slot too
 	return nil
 }
 

@@ -60,57 +60,151 @@ func FuzzNextBatch(f *testing.F) {
 	})
 }
 
-// Whatever lies in a log file of which nothing is known to be durable, Open keeps the valid batches at its
-// start and reports the rest.
-func FuzzOpen(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, p []byte) {
-		p = bytes.Clone(p)
-		for rest := p; len(rest) > 0; { // so that more than the checksum is reached
-			b, next, err := NextBatch(rest)
-			if err != nil {
-				break
-			}
-			binary.BigEndian.PutUint32(b[atCRC:], b.checksum())
-			rest = next
+// repaired gives the batches at the start of a log right checksums, so that more than these is reached, and
+// stamps them with the offsets from next on if asked.
+func repaired(log []byte, next int64, stamp bool) []byte {
+	log = bytes.Clone(log)
+	for rest := log; len(rest) >= HeaderSize; {
+		if stamp {
+			Batch(rest).Stamp(next)
 		}
+		b, behind, err := NextBatch(rest)
+		if err != nil {
+			break
+		}
+		binary.BigEndian.PutUint32(b[atCRC:], b.checksum())
+		next, rest = b.NextOffset(), behind
+	}
+	return log
+}
+
+// soundStart is the size of the valid batches at the start of a log, and the offset behind them.
+func soundStart(log []byte, next int64) (size, end int64) {
+	for {
+		b, _, err := NextBatch(log[size:])
+		if err != nil || b.CheckCRC() != nil || b.BaseOffset() != next || b.LeaderEpoch() != 0 {
+			return size, next
+		}
+		size, next = size+int64(len(b)), b.NextOffset()
+	}
+}
+
+// pointFileWith is a recovery-point file that says so.
+func pointFileWith(point Point) []byte {
+	p := make([]byte, pointFileSize)
+	(&slots2{p: p[pointSlots:startSlots]}).store(point)
+	return p
+}
+
+// Whatever lies in two logs, Open keeps the valid batches at their start and reports the rest, or says what
+// is bad below the recovery point and changes nothing.
+func FuzzOpen(f *testing.F) {
+	one := build(record{1, []byte("key"), []byte("value")})
+	log := append(bytes.Clone(one), build(record{-5, nil, nil}, record{9, []byte{}, []byte{}})...)
+	log = append(log, golden(f, "segment.log.golden")...)
+	f.Add(log, log, true, false, false, uint16(0), uint8(0))
+	f.Add(log, log[:len(log)-1], true, false, true, uint16(len(log)-1), uint8(1))
+	f.Add(log, []byte(one), true, false, true, uint16(len(one)), uint8(1))
+	f.Add(log, []byte(one), true, false, true, uint16(len(one)+1), uint8(1))
+	f.Add(log, append(bytes.Clone(one), make([]byte, 100)...), true, false, true, uint16(len(one)), uint8(1))
+	f.Add(log, []byte{}, true, true, true, uint16(len(log)), uint8(0))
+	f.Add(log[:len(log)-9], log, true, false, true, uint16(100), uint8(0))
+	f.Add([]byte{}, log, false, false, false, uint16(0), uint8(0))
+	f.Add([]byte(one), make([]byte, 200), false, false, true, uint16(10), uint8(0))
+	f.Fuzz(func(t *testing.T, first, second []byte, stamp, gap, known bool, position uint16, segment uint8) {
+		first = repaired(first, 0, stamp)
+		size, end := soundStart(first, 0)
+		base := max(end, 1)
+		if gap {
+			base++
+		}
+		second = repaired(second, base, stamp)
+		logs := map[int64][]byte{0: first, base: second}
+
+		// Where the valid log ends, and how much of each segment is kept.
+		kept, bad := map[int64][]byte{0: first[:size]}, &CorruptError{File: Name(0), Position: size}
+		below := int64(position) > size || segment%2 == 1
+		if size == int64(len(first)) && end == base {
+			size, end = soundStart(second, base)
+			kept[base], bad = second[:size], &CorruptError{File: Name(base), Position: size}
+			below = int64(position) > size && segment%2 == 1
+			if size == int64(len(second)) && !(known && below) {
+				bad = nil
+			}
+		}
+
 		s := NewHeap()
-		replace(t, s, Name(0), p)
+		replace(t, s, Name(0), first)
+		replace(t, s, Name(base), second)
+		if known {
+			point := Point{Position: int64(position)}
+			if segment%2 == 1 {
+				point.Base, point.Offset = base, base
+			}
+			replace(t, s, pointFile, pointFileWith(point))
+		}
 		opened, err := Open(Config{Storage: s, Size: 1 << 20, Interval: 64})
+		if bad != nil && known && below {
+			var corrupt *CorruptError
+			if !errors.As(err, &corrupt) || corrupt.File != bad.File || corrupt.Position != bad.Position {
+				t.Fatalf("Open = %v, want byte %d of %s", err, bad.Position, bad.File)
+			}
+			kept = logs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for base := range logs {
+			log, there := kept[base]
+			if _, err := s.Size(Name(base)); (err == nil) != there || there && !bytes.Equal(contents(t, s, Name(base)), log) {
+				t.Fatalf("%s was changed, or not cut", Name(base))
+			}
+		}
+		if err != nil {
+			return
+		}
+		cut := opened.Recovery.Cut
+		if (cut == nil) != (bad == nil) || cut != nil && (cut.File != bad.File || cut.Position != bad.Position || cut.Offset != end) {
+			t.Fatalf("Open reports %v, want %v", cut, bad)
+		}
+		views := append(opened.Sealed, opened.Active.Publish())
+		if len(views) != len(kept) || views[len(views)-1].End != end {
+			t.Fatalf("%d segments up to offset %d, want %d up to %d", len(views), views[len(views)-1].End, len(kept), end)
+		}
+		for _, v := range views {
+			checkView(t, v, kept[v.Base()])
+		}
+	})
+}
+
+// checkView compares what can be read of a view with its log.
+func checkView(t *testing.T, v View, log []byte) {
+	t.Helper()
+	if v.Size != int64(len(log)) {
+		t.Fatalf("%s has %d bytes, want %d", Name(v.Base()), v.Size, len(log))
+	}
+	buf, c := make([]byte, len(log)), &Cursor{}
+	ix, err := v.indexes(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, times := referenceIndexes(log, v.Files.config.Interval)
+	if !bytes.HasPrefix(ix.offsets, index) || !bytes.HasPrefix(ix.times, times) {
+		t.Fatal("indexes differ from the reference")
+	}
+	for rest := log; len(rest) > 0; {
+		b, behind, err := NextBatch(rest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := opened.Active.Publish()
-		cut := opened.Recovery.Cut
-		if (cut == nil) != (v.Size == int64(len(p))) || cut != nil && (cut.Position != v.Size || cut.Bytes != int64(len(p))-v.Size) {
-			t.Fatalf("log of %d bytes opens with %d, and reports %v", len(p), v.Size, cut)
-		}
-		p = p[:v.Size]
-		if !bytes.Equal(contents(t, s, Name(0)), p) {
-			t.Fatal("the log was changed, or not cut")
-		}
-		var corrupt *CorruptError
-		index, times := referenceIndexes(p, 64)
-		if !bytes.HasPrefix(contents(t, s, fileName(0, indexSuffix)), index) ||
-			!bytes.HasPrefix(contents(t, s, fileName(0, timeSuffix)), times) {
-			t.Fatal("indexes differ from the reference")
-		}
-		buf, c := make([]byte, len(p)), &Cursor{}
-		for offset := int64(0); offset < v.End; {
-			got, err := v.Read(offset, buf, c)
-			if err != nil || len(got) == 0 {
-				t.Fatalf("Read at %d = %d bytes, %v", offset, len(got), err)
-			}
-			for len(got) > 0 {
-				var b Batch
-				if b, got, err = NextBatch(got); err != nil {
-					t.Fatal(err)
-				}
-				offset = b.NextOffset()
+		for _, c := range []*Cursor{c, {}} {
+			if got, err := v.Read(b.NextOffset()-1, buf, c); err != nil || !bytes.Equal(got, rest) {
+				t.Fatalf("Read at %d = %d bytes, %v", b.NextOffset()-1, len(got), err)
 			}
 		}
-		if _, _, err := v.OffsetForTime(0, c); err != nil && !errors.As(err, &corrupt) {
+		// The records of what another has written need not be valid.
+		if _, _, err := v.OffsetForTime(b.MaxTimestamp(), c); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
-	})
+		rest = behind
+	}
 }

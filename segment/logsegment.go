@@ -58,9 +58,11 @@ func (s *LogSegment) Add(b Batch) (base int64, ok bool) {
 // the log before the failed call.
 func (s *LogSegment) Write() error {
 	var err error
-	if len(s.batches) == 1 {
+	switch len(s.batches) {
+	case 0:
+	case 1:
 		err = s.files.log.Pwrite(s.batches[0], s.written.Size)
-	} else {
+	default:
 		err = s.files.log.PwriteBatches(s.batches, s.written.Size)
 	}
 	if err == nil {

@@ -113,6 +113,15 @@ type decoder struct {
 }
 
 func (d *decoder) varint() int64 {
+	if len(d.p) > 0 && d.p[0] < 0x80 { // most of them have one byte
+		v := int64(d.p[0]>>1) ^ -int64(d.p[0]&1)
+		d.p = d.p[1:]
+		return v
+	}
+	return d.longVarint()
+}
+
+func (d *decoder) longVarint() int64 {
 	v, n := binary.Varint(d.p)
 	if n <= 0 {
 		d.bad, d.p = true, nil
@@ -130,6 +139,37 @@ func (d *decoder) bytes(n int64) []byte {
 	p := d.p[:n:n]
 	d.p = d.p[n:]
 	return p
+}
+
+// skipRecord takes a record, and gives its deltas; false if it is malformed.
+func (d *decoder) skipRecord() (timestamp, offset int64, ok bool) {
+	size := d.varint()
+	if d.bad || size < 1 || size > int64(len(d.p)) {
+		return 0, 0, false
+	}
+	body := decoder{p: d.p[1:size]} // behind the attributes, which the format does not use
+	d.p = d.p[size:]
+	timestamp, offset = body.varint(), body.varint()
+	body.skipNullable()
+	body.skipNullable()
+	headers := body.varint()
+	if headers < 0 {
+		return 0, 0, false
+	}
+	for ; headers > 0 && !body.bad; headers-- {
+		body.skipNullable()
+		body.skipNullable()
+	}
+	return timestamp, offset, !body.bad && len(body.p) == 0
+}
+
+func (d *decoder) skipNullable() {
+	switch n := d.varint(); {
+	case n >= 0 && n <= int64(len(d.p)):
+		d.p = d.p[n:]
+	case n != -1:
+		d.bad, d.p = true, nil
+	}
 }
 
 // nullable takes a length and so many bytes; a length of −1 is null.

@@ -103,7 +103,13 @@ func (v View) find(offset int64, c *Cursor) (position, base int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	k := lastBelow(ix.offsets, slots(v.Size, v.Files.config.Interval), offset)
+	n := slots(v.Size, v.Files.config.Interval)
+	if n == 0 {
+		return 0, v.Files.base, nil
+	}
+	// Records of about the same size lie where they would if all had the same.
+	guess := float64(n) * float64(offset-v.Files.base) / float64(v.End-v.Files.base)
+	k := lastBelowNear(ix.offsets, n, offset, int64(guess))
 	if k == 0 {
 		return 0, v.Files.base, nil
 	}
@@ -167,13 +173,16 @@ func (v View) skip(p []byte, position, next, offset int64) (at, base int64, err 
 }
 
 // whole is the length of the whole batches at the start of p, of which the first has the base offset
-// next, and the offset after them.
+// next, and the offset after them. It ends before one that is bad, unless that is the first.
 func (v View) whole(p []byte, position, next int64) (n, end int64, err error) {
 	foreign := next < 0
 	for n+HeaderSize <= int64(len(p)) {
 		b := Batch(p[n:])
 		if err := v.check(b, next); err != nil {
-			return 0, 0, v.Files.corrupt(position+n, err)
+			if n > 0 {
+				break
+			}
+			return 0, 0, v.Files.corrupt(position, err)
 		}
 		if n+b.Size() > int64(len(p)) {
 			break
@@ -189,8 +198,12 @@ func (v View) whole(p []byte, position, next int64) (n, end int64, err error) {
 	return n, next, nil
 }
 
-// scanBuffer is the size of the buffer with which lookups by timestamp and opening scan a log.
-const scanBuffer = 64 << 10
+// A scan, of lookups by timestamp and of opening, reads with a buffer of scanBuffer bytes. It begins with
+// firstScan, since a lookup mostly ends within an interval and a batch.
+const (
+	scanBuffer = 64 << 10
+	firstScan  = 8 << 10
+)
 
 // OffsetForTime returns the first offset of the view whose record has a timestamp of at least ts;
 // false if there is none. Timestamps need not be in order. It may read the log from the last index
@@ -243,21 +256,15 @@ func (v View) scan(position, next int64, c *Cursor, visit func(b Batch, position
 	if c.scratch == nil {
 		c.scratch = make([]byte, scanBuffer)
 	}
+	size := firstScan
 	for position < v.Size {
-		p, err := v.pread(c.scratch, position)
+		p, err := v.pread(c.scratch[:size], position)
 		if err != nil {
 			return err
 		}
 		n, end, err := v.whole(p, position, next)
 		if err != nil {
-			// What lies before the bad batch is visited first.
-			bad, ok := errors.AsType[*CorruptError](err)
-			if !ok || bad.Position == position || bad.Position == v.Size {
-				return err
-			}
-			if n, end, err = v.whole(p[:bad.Position-position], position, next); err != nil {
-				return err
-			}
+			return err
 		}
 		if n == 0 {
 			err := v.tooShort(p, position)
@@ -265,9 +272,13 @@ func (v View) scan(position, next int64, c *Cursor, visit func(b Batch, position
 			if !ok {
 				return err
 			}
-			c.scratch = make([]byte, short.Need)
+			if short.Need > int64(len(c.scratch)) {
+				c.scratch = make([]byte, short.Need)
+			}
+			size = len(c.scratch)
 			continue
 		}
+		size = min(2*size, len(c.scratch))
 		for rest := p[:n]; len(rest) > 0; {
 			var b Batch
 			if b, rest, err = NextBatch(rest); err == nil {

@@ -17,11 +17,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tailrace": main})
 }
 
-// TestScripts runs the command line as a user would. The scripts know two more commands:
+// TestScripts runs the command line as a user would. The scripts know more commands:
 //
 //	exits CODE ARGUMENT...     tailrace with these arguments exits with the code
 //	refused TEXT ARGUMENT...   it exits with 2, says TEXT on stderr in one line and nothing on stdout,
 //	                           and leaves nothing behind
+//	makelog DIR KIND           a small log, see dump_test.go
+//	flip FILE BYTE             flips the lowest bit of a byte
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -29,6 +31,8 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
+			"flip":    flip,
+			"makelog": makelog,
 			"refused": refused,
 		},
 	})

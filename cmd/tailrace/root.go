@@ -52,7 +52,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newList(), newExecute())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newList(), newDump(), newExecute())
 	return root
 }
 
