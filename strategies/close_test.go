@@ -82,24 +82,34 @@ func mustMkdirTemp(t *testing.T, directory string) string {
 // tells.
 func openIn(t *testing.T, directory string) int {
 	t.Helper()
+	return len(openFiles(t, directory))
+}
+
+// openFiles lists the paths of what openIn counts.
+func openFiles(t *testing.T, directory string) (paths []string) {
+	t.Helper()
 	if runtime.GOOS != "linux" || directory == "" {
-		return 0
+		return nil
 	}
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := strings.Count(string(maps), directory)
+	for line := range strings.Lines(string(maps)) {
+		if i := strings.Index(line, directory); i >= 0 {
+			paths = append(paths, strings.TrimSpace(line[i:]))
+		}
+	}
 	descriptors, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range descriptors {
 		if target, err := os.Readlink(d); err == nil && strings.HasPrefix(target, directory) {
-			n++
+			paths = append(paths, target)
 		}
 	}
-	return n
+	return paths
 }
 
 // closeUnderLoad closes a log while 64 goroutines call it, and returns the producer of each batch that

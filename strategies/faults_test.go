@@ -5,60 +5,60 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"tailrace/segment"
+	"tailrace/segment/segmenttest"
 	"tailrace/strategies"
 )
 
-// fault fails operations of one kind, from the nth on: once, or always.
+// fault makes calls of some kinds fail, from the nth of each on.
 type fault struct {
-	name   string
-	op     operation
-	nth    int64
-	always bool
-	torn   bool
-	count  atomic.Int64
+	name       string
+	nth, times int
+	short      bool
+	ops        []segmenttest.Op
 }
 
-func (f *fault) before(op operation) error {
-	if op != f.op {
-		return nil
+var writes = []segmenttest.Op{segmenttest.Pwrite, segmenttest.PwriteBatches}
+
+func faults() []fault {
+	syncs, opens, maps := []segmenttest.Op{segmenttest.Sync}, []segmenttest.Op{segmenttest.OpenLog}, []segmenttest.Op{segmenttest.MapIndex}
+	return []fault{
+		{name: "write", ops: writes, nth: 25, times: -1},
+		{name: "firstWrite", ops: writes, nth: 1, times: -1},
+		{name: "tornWrite", ops: writes, nth: 25, times: -1, short: true},
+		{name: "sync", ops: syncs, nth: 20, times: -1},
+		{name: "syncOnce", ops: syncs, nth: 20, times: 1},
+		{name: "open", ops: opens, nth: 4, times: -1},
+		{name: "openOnce", ops: opens, nth: 4, times: 1},
+		{name: "map", ops: maps, nth: 6, times: -1, short: true}, // the offset index of the third segment
+		{name: "mapOnce", ops: maps, nth: 7, times: 1},           // the time index of the third segment
+		{name: "truncate", ops: []segmenttest.Op{segmenttest.Truncate}, nth: 3, times: -1},
 	}
-	n := f.count.Add(1)
-	if n < f.nth || n > f.nth && !f.always {
-		return nil
-	}
-	return syscall.EIO
 }
 
-func faults() []*fault {
-	return []*fault{
-		{name: "write", op: writing, nth: 25, always: true},
-		{name: "firstWrite", op: writing, nth: 1, always: true},
-		{name: "tornWrite", op: writing, nth: 25, always: true, torn: true},
-		{name: "sync", op: syncing, nth: 20, always: true},
-		{name: "syncOnce", op: syncing, nth: 20},
-		{name: "open", op: opening, nth: 4, always: true},
-		{name: "openOnce", op: opening, nth: 4},
-		{name: "map", op: mapping, nth: 5, always: true}, // the offset index of the third segment
-		{name: "mapOnce", op: mapping, nth: 6},           // the time index of the third segment
-		{name: "truncate", op: truncating, nth: 3, always: true},
+// befall lets the fault happen to a storage.
+func (f fault) befall(s *segmenttest.Faults) {
+	for _, op := range f.ops {
+		if f.short {
+			s.Short(op, f.nth, f.times, syscall.EIO)
+		} else {
+			s.Fail(op, f.nth, f.times, syscall.EIO)
+		}
 	}
 }
 
 // A failed write, sync or roll ends appending for good, and nothing else: what was acknowledged stays
 // readable, nothing that failed becomes visible, nobody waits for ever.
 func TestFaults(t *testing.T) {
-	for i, name := range faultNames() {
-		t.Run("fault="+name, func(t *testing.T) {
+	for _, fault := range faults() {
+		t.Run("fault="+fault.name, func(t *testing.T) {
 			options := strategies.Options{SegmentSize: 6000, IndexInterval: 256, Sync: segment.EveryBatch()}
 			forEachWith(t, options, isCore, func(f *fixture) {
-				fault := faults()[i]
-				underlying := f.options.Storage
-				f.options.Storage = &hooks{Storage: underlying, before: fault.before, torn: fault.torn}
+				storage, underlying := f.faulty()
+				fault.befall(storage)
 				log := f.open()
 				l := failingLoad{f: f, log: log}
 				finishes(f.t, "the load", inBackground(l.run))
@@ -66,11 +66,11 @@ func TestFaults(t *testing.T) {
 					return
 				}
 				l.checkFailed()
-				fault.always, fault.nth = false, 0
+				storage.Clear()
 				if err := log.Close(); err != nil {
 					f.t.Fatalf("close: %v", err)
 				}
-				if fault.op != syncing { // after which the kernel's pages are anybody's guess
+				if fault.ops[0] != segmenttest.Sync { // after which the kernel's pages are anybody's guess
 					f.options.Storage = underlying
 					h := f.open().NewHandle()
 					l.checkContents(h)
@@ -79,13 +79,6 @@ func TestFaults(t *testing.T) {
 			})
 		})
 	}
-}
-
-func faultNames() (names []string) {
-	for _, f := range faults() {
-		names = append(names, f.name)
-	}
-	return names
 }
 
 // failingLoad appends, waits and reads until the partition fails.
@@ -208,8 +201,8 @@ func (l *failingLoad) checkContents(h strategies.Handle) {
 func TestPassingWriteError(t *testing.T) {
 	options := strategies.Options{SegmentSize: 6000, IndexInterval: 256}
 	forEachWith(t, options, isCore, func(f *fixture) {
-		once := &fault{op: writing, nth: 10}
-		f.options.Storage = &hooks{Storage: f.options.Storage, before: once.before}
+		storage, _ := f.faulty()
+		fault{ops: writes, nth: 10, times: 1}.befall(storage)
 		log := f.open()
 		h, m := log.NewHandle(), newMaker(1, 73)
 		var want []segment.Batch

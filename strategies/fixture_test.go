@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tailrace/segment"
+	"tailrace/segment/segmenttest"
 	"tailrace/strategies"
 )
 
@@ -103,6 +104,14 @@ func (f *fixture) reopenStorage() segment.Storage {
 		f.opened = false
 	}
 	return f.options.Storage
+}
+
+// faulty puts a storage that can fail under the fixture.
+func (f *fixture) faulty() (faults *segmenttest.Faults, underlying segment.Storage) {
+	underlying = f.options.Storage
+	faults = segmenttest.NewFaults(underlying)
+	f.options.Storage = faults
+	return faults, underlying
 }
 
 // tryOpen opens the log, again where there was one.
@@ -223,16 +232,21 @@ func fill(t *testing.T, h strategies.Handle, m *maker, n int) []segment.Batch {
 	t.Helper()
 	var want []segment.Batch
 	for range n {
-		b := m.next()
-		base, err := h.Append(context.Background(), b, strategies.AcksLeader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored := segment.Batch(bytes.Clone(b))
-		stored.Stamp(base)
-		want = append(want, stored)
+		want = append(want, put(t, h, m.next()))
 	}
 	return want
+}
+
+// put appends a batch and returns what the log must hold for it.
+func put(t *testing.T, h strategies.Handle, b segment.Batch) segment.Batch {
+	t.Helper()
+	base, err := h.Append(context.Background(), b, strategies.AcksLeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := segment.Batch(bytes.Clone(b))
+	stored.Stamp(base)
+	return stored
 }
 
 // contents reads everything from an offset to the high watermark, and checks that the batches are

@@ -9,24 +9,24 @@ import (
 	"testing"
 
 	"tailrace/segment"
+	"tailrace/segment/segmenttest"
 	"tailrace/strategies"
 )
 
 // heldUp is a storage whose first write waits for release.
 type heldUp struct {
-	hooks
+	*segmenttest.Faults
 	entered, release chan struct{}
 }
 
 func holdUp(s segment.Storage) *heldUp {
-	h := &heldUp{hooks: hooks{Storage: s}, entered: make(chan struct{}), release: make(chan struct{})}
+	h := &heldUp{segmenttest.NewFaults(s), make(chan struct{}), make(chan struct{})}
 	var first atomic.Bool
-	h.before = func(op operation) error {
-		if op == writing && !first.Swap(true) {
+	h.Before = func(op segmenttest.Op, _ string) {
+		if (op == segmenttest.Pwrite || op == segmenttest.PwriteBatches) && !first.Swap(true) {
 			close(h.entered)
 			<-h.release
 		}
-		return nil
 	}
 	return h
 }

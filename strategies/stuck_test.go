@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tailrace/segment"
+	"tailrace/segment/segmenttest"
 	"tailrace/strategies"
 )
 
@@ -18,12 +19,12 @@ func TestSlowSync(t *testing.T) {
 		options := strategies.Options{SegmentSize: l.segment, IndexInterval: l.interval, Sync: segment.EveryBatch()}
 		t.Run("layout="+l.name, func(t *testing.T) {
 			forEachWith(t, options, isCore, func(f *fixture) {
-				f.options.Storage = &hooks{Storage: f.options.Storage, before: func(op operation) error {
-					for i := 0; op == syncing && i < 50; i++ {
+				faults, _ := f.faulty()
+				faults.Before = func(op segmenttest.Op, _ string) {
+					for i := 0; op == segmenttest.Sync && i < 50; i++ {
 						runtime.Gosched()
 					}
-					return nil
-				}}
+				}
 				runLoad(f.t, load{producers: 16, consumers: 2, batches: 40, cancel: true}, f.open())
 			})
 		})
@@ -78,18 +79,6 @@ func TestStuckWriteFails(t *testing.T) {
 	forEachWith(t, strategies.Options{}, isCore, func(f *fixture) {
 		storage := holdUp(f.options.Storage)
 		f.options.Storage = storage
-		held := storage.before
-		storage.before = func(op operation) error {
-			if err := held(op); err != nil || op != writing {
-				return err
-			}
-			select {
-			case <-storage.release:
-				return syscall.EIO
-			default:
-				return nil
-			}
-		}
 		log := f.open()
 		all := []*attempt{begin(log, 0)}
 		<-storage.entered
@@ -102,6 +91,8 @@ func TestStuckWriteFails(t *testing.T) {
 			}
 		})
 		eventually(f.t, "blocking", func() bool { return appending() == len(all) && waiting() == 1 })
+		storage.Fail(segmenttest.Pwrite, 1, -1, syscall.EIO)
+		storage.Fail(segmenttest.PwriteBatches, 1, -1, syscall.EIO)
 		close(storage.release)
 		finishes(f.t, "the wait", waited)
 		for i, a := range all {
