@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 )
@@ -73,7 +74,7 @@ func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
 		if n, next, err := v.whole(p[skip:], position+skip, next); err != nil {
 			return nil, err
 		} else if n > 0 {
-			*c = Cursor{files: v.Files, offset: next, position: position + skip + n, scratch: c.scratch}
+			c.files, c.offset, c.position = v.Files, next, position+skip+n
 			return p[skip : skip+n : skip+n], nil
 		}
 		if skip == 0 {
@@ -149,6 +150,21 @@ func (v View) check(b Batch, next int64) error {
 	return nil
 }
 
+// step is what check comes to for a batch of this store, in a few loads: its size and the offset after it, or
+// false for what check has an error for. Readers go through every frame that they fetch.
+func (b Batch) step(next int64) (size, end int64, ok bool) {
+	if len(b) < HeaderSize {
+		return 0, 0, false
+	}
+	lengthAndEpoch := binary.BigEndian.Uint64(b[atLength:])
+	size = int64(int32(lengthAndEpoch>>32)) + lengthOverhead
+	delta := int64(b.LastOffsetDelta())
+	end = next + delta + 1
+	ok = b.BaseOffset() == next && uint32(lengthAndEpoch) == 0 && b[atMagic] == magic &&
+		size >= HeaderSize && delta >= 0 && next >= 0 && end >= 0
+	return size, end, ok
+}
+
 // skip is the distance from the start of p, where a batch with the base offset next lies at position, to
 // the batch that contains offset, and the base offset of that one. It may lead beyond p; it ends early
 // where p is too short to tell.
@@ -161,14 +177,15 @@ func (v View) skip(p []byte, position, next, offset int64) (at, base int64, err 
 			return at, next, nil
 		}
 		b := Batch(p[at:])
-		if err := v.check(b, next); err != nil {
-			return 0, 0, v.Files.corrupt(position+at, err)
+		size, end, ok := b.step(next)
+		if !ok {
+			return 0, 0, v.Files.corrupt(position+at, v.check(b, next))
 		}
-		if b.NextOffset() > offset {
+		if end > offset {
 			return at, next, nil
 		}
-		at += b.Size()
-		next = b.NextOffset()
+		at += size
+		next = end
 	}
 }
 
@@ -178,19 +195,21 @@ func (v View) whole(p []byte, position, next int64) (n, end int64, err error) {
 	foreign := next < 0
 	for n+HeaderSize <= int64(len(p)) {
 		b := Batch(p[n:])
-		if err := v.check(b, next); err != nil {
-			if n > 0 {
-				break
+		size, after, ok := b.step(next)
+		if !ok {
+			if err := v.check(b, next); err != nil {
+				if n > 0 {
+					break
+				}
+				return 0, 0, v.Files.corrupt(position, err)
 			}
-			return 0, 0, v.Files.corrupt(position, err)
+			size, after = b.Size(), next // foreign
 		}
-		if n+b.Size() > int64(len(p)) {
+		if n+size > int64(len(p)) {
 			break
 		}
-		n += b.Size()
-		if !foreign {
-			next = b.NextOffset()
-		}
+		n += size
+		next = after
 	}
 	if position+n == v.Size && n > 0 && !foreign && v.End >= 0 && next != v.End {
 		return 0, 0, v.Files.corrupt(position+n, errEnd)
