@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"tailrace/segment"
 )
@@ -64,21 +66,43 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// BenchmarkGuardedRead is a read of 1 KiB behind each of them, on files and on the heap.
+// BenchmarkGuardedRead is a read of 1 KiB behind each of them, on files and on the heap, in turns with the same
+// reads unguarded: of-unguarded is the median share of their speed that is left.
 func BenchmarkGuardedRead(b *testing.B) {
+	const round = 256
 	for _, storage := range []string{"dir", "heap"} {
 		state := benchState(b, storage)
+		unguarded := guards()[0].enter
 		for _, guard := range guards() {
 			b.Run(fmt.Sprintf("storage=%s/guard=%s", storage, guard.name), func(b *testing.B) {
 				var c segment.Cursor
 				buf := make([]byte, 8<<10)
-				for offset := int64(0); b.Loop(); offset = (offset + 7919) % state.HighWatermark {
-					leave := guard.enter(0)
-					if _, err := state.read(offset, buf, &c); err != nil {
-						b.Fatal(err)
+				offset := int64(0)
+				reads := func(n int, enter func(int) func()) time.Duration {
+					start := time.Now()
+					for range n {
+						offset = (offset + 7919) % state.HighWatermark
+						leave := enter(0)
+						if _, err := state.read(offset, buf, &c); err != nil {
+							b.Fatal(err)
+						}
+						leave()
 					}
-					leave()
+					return time.Since(start)
 				}
+				var ratios []float64
+				var spent time.Duration
+				for left := b.N; left > 0; left -= round {
+					n := min(round, left)
+					without := reads(n/2, unguarded)
+					with := reads(n, guard.enter)
+					without += reads(n-n/2, unguarded)
+					spent += with
+					ratios = append(ratios, float64(without)/float64(with))
+				}
+				slices.Sort(ratios)
+				b.ReportMetric(float64(spent)/float64(b.N), "ns/op")
+				b.ReportMetric(ratios[len(ratios)/2], "of-unguarded")
 			})
 		}
 	}
