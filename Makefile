@@ -11,9 +11,11 @@ test:
 	go vet ./...
 	go test ./...
 
-# Without plots: it starts no goroutine, and drawing takes minutes under the detector.
+# Without plots: it starts no goroutine, and drawing takes minutes under the detector; and without the planted
+# bugs, which are built anew.
 race:
-	go test -race ./cmd/... ./harness ./results/... ./segment ./strategies ./workload
+	go test -race ./cmd/... ./harness ./results/... ./segment/... ./strategies ./workload
+	go test -race -short ./harness/torture
 
 check:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted by gofmt: $$unformatted"; exit 1; }

@@ -44,8 +44,8 @@ func (p *Plan) labels(workload string) (labels []string) {
 func TestPlanDefaultSweep(t *testing.T) {
 	p := mustPlan(t, planned(t, workload.Presets()...))
 	for name, want := range map[string][]string{
-		"mix":     {"mutex", "rwmutex", "atomics", "actor", "raw", "A/A"},
-		"tail":    {"mutex", "rwmutex", "atomics", "actor"},
+		"mix":     {"mutex", "rwmutex", "atomics", "actor", "mutex-rcu", "raw", "A/A"},
+		"tail":    {"mutex", "rwmutex", "atomics", "actor", "mutex-rcu"},
 		"ingest":  {"mutex", "atomics", "actor", "raw"},
 		"durable": {"mutex", "atomics", "actor"},
 	} {
@@ -53,16 +53,16 @@ func TestPlanDefaultSweep(t *testing.T) {
 			t.Errorf("%s has the cells %v, want %v", name, got, want)
 		}
 	}
-	if len(p.Cells) != 17 {
-		t.Errorf("%d cells, want 17", len(p.Cells))
+	if len(p.Cells) != 19 {
+		t.Errorf("%d cells, want 19", len(p.Cells))
 	}
 	var comparisons []string
 	for _, c := range p.Meta.Planned {
 		comparisons = append(comparisons, fmt.Sprintf("%s %s/%s %s", c.Workload, c.Strategy, c.Baseline, c.Metric))
 	}
 	want := []string{
-		"mix rwmutex/mutex op/s", "mix atomics/mutex op/s", "mix actor/mutex op/s",
-		"tail rwmutex/mutex e2e-p90-sec", "tail atomics/mutex e2e-p90-sec", "tail actor/mutex e2e-p90-sec",
+		"mix rwmutex/mutex op/s", "mix atomics/mutex op/s", "mix actor/mutex op/s", "mix mutex-rcu/mutex op/s",
+		"tail rwmutex/mutex e2e-p90-sec", "tail atomics/mutex e2e-p90-sec", "tail actor/mutex e2e-p90-sec", "tail mutex-rcu/mutex e2e-p90-sec",
 		"ingest atomics/mutex produce-op/s", "ingest actor/mutex produce-op/s",
 		"durable atomics/mutex produce-op/s", "durable actor/mutex produce-op/s",
 	}

@@ -40,7 +40,8 @@ type Cursor struct {
 }
 
 // Read reads whole batches into buf with pread, the first being the one that contains offset, which
-// must lie in [Base, End), and returns them as a sub-slice of buf. Their frames are checked and their
+// must lie in [Base, End), and returns them as a sub-slice of buf. A view whose End has been lowered, to
+// between two batches, gives those before it. Their frames are checked and their
 // offsets, which the checksum does not cover; the checksum is the reader's to check. Errors:
 // *ShortBufferError, or a *CorruptError.
 func (v View) Read(offset int64, buf []byte, c *Cursor) ([]byte, error) {
@@ -193,7 +194,7 @@ func (v View) skip(p []byte, position, next, offset int64) (at, base int64, err 
 // next, and the offset after them. It ends before one that is bad, unless that is the first.
 func (v View) whole(p []byte, position, next int64) (n, end int64, err error) {
 	foreign := next < 0
-	for n+HeaderSize <= int64(len(p)) {
+	for n+HeaderSize <= int64(len(p)) && (foreign || v.End < 0 || next < v.End) {
 		b := Batch(p[n:])
 		size, after, ok := b.step(next)
 		if !ok {
@@ -276,7 +277,7 @@ func (v View) scan(position, next int64, c *Cursor, visit func(b Batch, position
 		c.scratch = make([]byte, scanBuffer)
 	}
 	size := firstScan
-	for position < v.Size {
+	for position < v.Size && (v.End < 0 || next < v.End) {
 		p, err := v.pread(c.scratch[:size], position)
 		if err != nil {
 			return err

@@ -12,16 +12,18 @@ import (
 // each change (read-copy-update). A read is a load of a pointer and a pread, and waits for nobody.
 //
 // The owner drains what is queued into one write, at most one sync and one publication, so that its
-// clients share their cost. The segment list is copied only on a roll; a publication is one allocation.
+// clients share their cost. The segment list is copied only on a roll or a trim; a publication is one
+// allocation.
 type partitionActor struct {
 	admission admission
 	storage   segment.Storage
-	waiters   *waiters
-	upkeep    maintenance
-	gate      gate
-	stopped   chan struct{} // closed when the owner has returned
+	tail      tail
+	maintenance
+	reads   gate          // calls that use the files of a picture
+	calls   gate          // calls that wait for the owner
+	stopped chan struct{} // closed when the owner has returned
 
-	// mailbox is never closed. A nil command stops the owner: it is sent when the gate is shut, every
+	// mailbox is never closed. A nil command stops the owner: it is sent when both gates are shut, every
 	// call has left and maintenance is over, so that no command can come after it.
 	mailbox chan *command
 
@@ -29,41 +31,15 @@ type partitionActor struct {
 	snapshot atomic.Pointer[partitionState]
 
 	// All below belongs to the owner.
+
+	// step handles a command, and those behind it that the variant takes along.
+	step      func(a *partitionActor, c *command)
 	partition partition
 	group     []*command
+	// acksPendingReplication are appends that are written and wait for the replicas, ascending.
+	acksPendingReplication []*command
+	closing                bool // they are not waited for any more
 }
-
-// command is one request on its way to the owner and back, mostly an append. A handle uses the same one
-// again, except after a cancellation, when the old one may still be in the mailbox.
-type command struct {
-	kind commandKind
-	// state is the hand-over: from queued, either the owner moves it to claimed or the caller to
-	// cancelled, and the batch is the winner's.
-	state atomic.Int32
-	batch segment.Batch
-	start int64 // of a trim
-	cause error // of a failure
-
-	// The owner sets these before it sends the token.
-	base int64
-	err  error
-	done chan struct{} // of capacity 1: the owner never waits for a caller
-}
-
-// commandKind is what a command asks for.
-type commandKind int8
-
-const (
-	appending commandKind = iota
-	trimming              // drop the segments below start
-	failing               // a sync beside the appends has failed
-)
-
-const (
-	queued = iota
-	claimed
-	cancelled
-)
 
 const (
 	mailboxSize = 256
@@ -75,15 +51,17 @@ const (
 
 // partitionHandle is the article's PartitionHandle.
 type partitionHandle struct {
-	pin     pin
+	client
+	reading pin
+	calling pin
 	actor   *partitionActor
 	command *command
 	cursor  segment.Cursor
-	waiter  waiter
-	closed  bool
 }
 
-func openActor(o Options) (Log, error) {
+func openActor(o Options) (Log, error) { return startActor(o, (*partitionActor).drain) }
+
+func startActor(o Options, step func(*partitionActor, *command)) (*partitionActor, error) {
 	p, err := openPartition(o)
 	if err != nil {
 		return nil, err
@@ -93,23 +71,25 @@ func openActor(o Options) (Log, error) {
 		storage:   o.Storage,
 		mailbox:   make(chan *command, mailboxSize),
 		stopped:   make(chan struct{}),
+		step:      step,
 		partition: p,
 	}
 	a.publish()
-	a.waiters = newWaiters(a.highWatermark)
-	a.upkeep = maintenance{checkpoint: p.checkpoint, picture: a.picture, drop: a.drop, fail: a.fail}
+	a.tail = newTail(o, a.offsets)
+	a.maintenance = maintenance{of: a, checkpoint: p.checkpoint}
 	go a.run()
-	a.upkeep.start(o.Sync)
+	a.maintain(o.Sync)
 	return a, nil
 }
 
-func (a *partitionActor) NewHandle() Handle {
-	h := &partitionHandle{actor: a, command: newCommand(), waiter: newWaiter()}
-	a.gate.add(&h.pin)
+func (a *partitionActor) NewHandle() Handle { return a.newHandle() }
+
+func (a *partitionActor) newHandle() *partitionHandle {
+	h := &partitionHandle{client: newClient(a.tail), actor: a, command: newCommand()}
+	a.reads.add(&h.reading)
+	a.calls.add(&h.calling)
 	return h
 }
-
-func newCommand() *command { return &command{done: make(chan struct{}, 1)} }
 
 func (h *partitionHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
 	a := h.actor
@@ -119,34 +99,21 @@ func (h *partitionHandle) Append(ctx context.Context, b segment.Batch, acks Acks
 	if err := a.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	if !a.gate.enter(&h.pin) {
+	if !a.calls.enter(&h.calling) {
 		return 0, ErrClosed
 	}
-	defer a.gate.leave(&h.pin)
+	defer a.calls.leave(&h.calling)
 	c := h.command
-	c.batch = b
-	c.state.Store(queued)
-	select {
-	case a.mailbox <- c:
-	default: // a select of one case is far cheaper than one of two
-		select {
-		case a.mailbox <- c:
-		case <-ctx.Done():
-			c.batch = nil
-			return 0, ctx.Err()
-		}
+	c.kind, c.batch, c.acks = appending, b, acks
+	if err := c.send(ctx, a.mailbox); err != nil {
+		return 0, err
 	}
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		if c.state.CompareAndSwap(queued, cancelled) {
-			h.command = newCommand()
-			return 0, ctx.Err()
-		}
-		<-c.done
+	given, err := c.wait(ctx)
+	if given {
+		h.command = newCommand()
 	}
-	if c.err != nil {
-		return 0, c.err
+	if err != nil {
+		return 0, err
 	}
 	return acknowledged(c.base, acks), nil
 }
@@ -158,66 +125,100 @@ func (a *partitionActor) run() {
 		if c == nil {
 			return
 		}
-		a.drain(c)
-		if len(a.group) > 0 {
-			a.execute()
-		}
+		a.step(a, c)
 	}
 }
 
-// drain claims the first command and those that are queued behind it.
+// drain claims a command and those that are queued behind it, and executes them together.
 func (a *partitionActor) drain(c *command) {
 	a.group = a.group[:0]
-	for bytes := 0; ; {
-		if c.state.CompareAndSwap(queued, claimed) {
+	for bytes := 0; c != nil; c = a.next() {
+		if c.claim() {
 			a.group = append(a.group, c)
 			bytes += len(c.batch)
 		}
 		if len(a.group) == groupCount || bytes >= groupBytes {
-			return
+			break
 		}
-		select {
-		case c = <-a.mailbox:
-			// The stop can overtake no live command, whose caller keeps the gate from closing; it can
-			// stand behind cancelled ones.
-			if c == nil {
-				a.mailbox <- nil
-				return
-			}
-		default:
-			return
-		}
+	}
+	if len(a.group) > 0 {
+		a.execute()
 	}
 }
 
-// execute appends the group, publishes it at once, and answers.
-func (a *partitionActor) execute() {
-	for _, c := range a.group {
-		c.base, c.err = 0, nil
-		switch c.kind {
-		case appending:
-			c.base, c.err = a.partition.add(c.batch)
-		case trimming:
-			a.partition.state.trim(c.start)
-		case failing:
-			a.partition.fail(c.cause)
+// next is a command that is queued already, or nil.
+func (a *partitionActor) next() *command {
+	select {
+	case c := <-a.mailbox:
+		// The stop can overtake no live command, whose caller keeps the gate from closing; it can stand
+		// behind cancelled ones.
+		if c == nil {
+			a.mailbox <- nil
 		}
+		return c
+	default:
+		return nil
 	}
-	err := a.partition.commit()
-	a.publish()
-	if a.partition.failure != nil {
-		a.waiters.fail(a.partition.failure)
+}
+
+// execute carries out the group, publishes what has become of the partition, and answers.
+func (a *partitionActor) execute() {
+	changed := false
+	for _, c := range a.group {
+		a.apply(c)
+		changed = changed || !c.kind.looks()
 	}
-	a.waiters.published(a.partition.state.HighWatermark)
+	var err error
+	if changed {
+		err = a.commit()
+	}
 	for i, c := range a.group {
 		// A roll commits what was queued before it: that part of the group stands even if the
 		// rest fails.
-		if c.kind == appending && c.err == nil && err != nil && c.base >= a.partition.state.LogEnd {
+		if c.kind == appending && c.err == nil && err != nil && c.end > a.partition.state.LogEnd {
 			c.err = err
 		}
-		c.batch = nil
+		a.answer(c)
 		a.group[i] = nil
-		c.done <- struct{}{}
+	}
+}
+
+// commit writes what has been added, publishes the partition as it is then, and wakes who waits for that.
+func (a *partitionActor) commit() error {
+	err := a.partition.commit()
+	a.publish()
+	state := &a.partition.state
+	if a.partition.failure != nil {
+		a.tail.fail(state.LogEnd, a.partition.failure)
+	}
+	a.tail.published(state.Offsets)
+	a.replicated()
+	return err
+}
+
+// apply does what a command asks for, but for the write.
+func (a *partitionActor) apply(c *command) {
+	state := &a.partition.state
+	c.err = nil
+	switch c.kind {
+	case appending:
+		if c.base, c.err = a.partition.add(c.batch); c.err == nil {
+			c.end = c.batch.NextOffset()
+		}
+	case fetching:
+		state.fetched(c.replica, c.offset)
+	case trimming:
+		state.trim(c.offset)
+	case failing:
+		a.partition.fail(c.cause)
+	case closing:
+		a.closing = true
+	case reading:
+		c.result, c.err = state.read(c.offset, c.buf, c.cursor)
+	case seeking:
+		c.base, c.err = state.offsetForTime(c.offset, c.cursor)
+	case looking:
+		c.offsets = state.Offsets
 	}
 }
 
@@ -228,72 +229,134 @@ func (a *partitionActor) publish() {
 	a.snapshot.Store(&next)
 }
 
+// answer sends a command back, or has it wait for the replicas.
+func (a *partitionActor) answer(c *command) {
+	if c.kind == appending && c.err == nil && c.acks == AcksAll && c.end > a.partition.state.HighWatermark {
+		c.batch = nil
+		switch {
+		case a.closing:
+			c.err = unknownOutcome(ErrClosed)
+		case c.state.CompareAndSwap(claimed, replicating):
+			a.acksPendingReplication = append(a.acksPendingReplication, c)
+			return
+		default: // its caller has left, and adds why
+			c.err = ErrUnknownOutcome
+		}
+	}
+	c.reply()
+}
+
+// replicated answers the appends that all replicas have, and all when the log closes.
+func (a *partitionActor) replicated() {
+	pending := a.acksPendingReplication
+	for len(pending) > 0 && (a.closing || pending[0].end <= a.partition.state.HighWatermark) {
+		c := pending[0]
+		pending = pending[1:]
+		if c.state.CompareAndSwap(replicating, claimed) { // else its caller has left
+			if c.end > a.partition.state.HighWatermark {
+				c.err = unknownOutcome(ErrClosed)
+			}
+			c.reply()
+		}
+	}
+	if len(pending) == 0 {
+		pending = a.acksPendingReplication[:0]
+	}
+	a.acksPendingReplication = pending
+}
+
 func (h *partitionHandle) Read(offset int64, buf []byte) ([]byte, error) {
-	if h.closed || !h.actor.gate.enter(&h.pin) {
+	if h.closed || !h.actor.reads.enter(&h.reading) {
 		return nil, ErrClosed
 	}
 	p, err := h.actor.snapshot.Load().read(offset, buf, &h.cursor)
-	h.actor.gate.leave(&h.pin)
+	h.actor.reads.leave(&h.reading)
 	return p, err
 }
 
 func (h *partitionHandle) OffsetForTime(ts int64) (int64, error) {
-	if h.closed || !h.actor.gate.enter(&h.pin) {
+	if h.closed || !h.actor.reads.enter(&h.reading) {
 		return 0, ErrClosed
 	}
-	defer h.actor.gate.leave(&h.pin)
+	defer h.actor.reads.leave(&h.reading)
 	return h.actor.snapshot.Load().offsetForTime(ts, &h.cursor)
 }
 
-func (h *partitionHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
-
-func (h *partitionHandle) Wait(ctx context.Context, offset int64) error {
-	if h.closed {
-		return ErrClosed
+// Fetch reads from a picture, and tells the owner of a progress that the picture does not show.
+func (h *partitionHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	if h.closed || !h.actor.reads.enter(&h.reading) {
+		return nil, ErrClosed
 	}
-	return h.actor.waiters.wait(ctx, &h.waiter, offset)
+	state := h.actor.snapshot.Load()
+	p, err := state.fetch(replica, offset, buf, &h.cursor)
+	h.actor.reads.leave(&h.reading)
+	if err == nil && state.replicas[replica] != offset {
+		h.command.kind, h.command.replica, h.command.offset = fetching, replica, offset
+		err = h.ask()
+	}
+	return p, err
 }
 
-func (h *partitionHandle) Offsets() Offsets { return h.actor.snapshot.Load().Offsets }
+// ask has the owner carry out the handle's command, whatever the context.
+func (h *partitionHandle) ask() error {
+	if h.closed || !h.actor.calls.enter(&h.calling) {
+		return ErrClosed
+	}
+	defer h.actor.calls.leave(&h.calling)
+	return h.actor.ask(h.command)
+}
 
-func (a *partitionActor) highWatermark() int64 { return a.snapshot.Load().HighWatermark }
+func (h *partitionHandle) Offsets() Offsets { return h.actor.offsets() }
 
-func (a *partitionActor) Trim(before int64) error { return a.upkeep.trim(before) }
-
-func (a *partitionActor) Retain(r Retention) error { return a.upkeep.retain(r) }
-
-func (a *partitionActor) LastSynced() int64 { return a.upkeep.checkpoint.LastSynced() }
+func (a *partitionActor) offsets() Offsets { return a.snapshot.Load().Offsets }
 
 func (a *partitionActor) picture() partitionState { return *a.snapshot.Load() }
 
 // drop waits for the owner to publish a picture without the segments, and then for the reads that began
 // with an older one.
 func (a *partitionActor) drop(start int64) {
-	a.ask(&command{kind: trimming, start: start, done: make(chan struct{}, 1)})
-	a.gate.quiesce()
+	c := newCommand()
+	c.kind, c.offset = trimming, start
+	a.ask(c)
+	a.reads.quiesce()
 }
 
 func (a *partitionActor) fail(cause error) {
-	a.ask(&command{kind: failing, cause: cause, done: make(chan struct{}, 1)})
+	c := newCommand()
+	c.kind, c.cause = failing, cause
+	a.ask(c)
 }
 
-// ask sends a command of maintenance, which ends before the owner does.
-func (a *partitionActor) ask(c *command) {
+// ask sends a command and waits. The owner must be kept from stopping meanwhile.
+func (a *partitionActor) ask(c *command) error {
+	c.state.Store(queued)
 	a.mailbox <- c
 	<-c.done
+	return c.err
 }
 
 func (h *partitionHandle) Close() error {
-	h.closed = true
-	h.actor.gate.remove(&h.pin)
+	if !h.closed {
+		h.closed = true
+		h.actor.reads.remove(&h.reading)
+		h.actor.calls.remove(&h.calling)
+	}
 	return nil
 }
 
 func (a *partitionActor) Close() error {
-	if !a.gate.close(a.waiters.close) {
+	first := a.calls.close(func() {
+		a.tail.close()
+		// Nobody waits for the replicas any more.
+		c := newCommand()
+		c.kind = closing
+		a.ask(c)
+	})
+	if !first {
 		return nil
 	}
-	a.upkeep.close()
+	a.reads.close(func() {})
+	a.stopMaintaining()
 	a.mailbox <- nil
 	<-a.stopped
 	return a.partition.close(a.storage)

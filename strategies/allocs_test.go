@@ -23,7 +23,7 @@ func TestAllocations(t *testing.T) {
 			}
 		})
 		limit := 0.0
-		if f.strategy.Name == "actor" {
+		if publishes(f.strategy) {
 			limit = 1
 		}
 		if appendAllocs > limit {

@@ -26,19 +26,30 @@ type atomicsLog struct {
 	admission admission
 	storage   segment.Storage
 	sync      segment.SyncPolicy
-	waiters   *waiters
-	upkeep    maintenance
-	gate      gate
-	spins     int // brief busy waiting; none on a single processor
+	tail      tail
+	maintenance
+	gate  gate
+	spins int // brief busy waiting; none on a single processor
 
 	segments atomic.Pointer[atomicsSegments] // replaced on a roll and on a trim
 	failure  atomic.Pointer[error]           // set once, under the active segment's baton; nothing is committed after
 	failed   chan struct{}                   // closed then
 
+	// replicas has the offset up to which each follower has the log, and highWatermark the least of them
+	// and of the log end; it is unused without replicas.
+	replicas      []follower
+	highWatermark atomic.Int64
+
 	// ring holds finished batches until they are committed, each in the slot of its start position in
 	// units of ringUnit. A batch is larger than a unit, so starts closer than the ring is long have
 	// slots of their own; further ahead of the committed position nobody marks.
 	ring [ringSlots]completion
+}
+
+// follower is the progress of one, on a cache line of its own.
+type follower struct {
+	offset atomic.Int64
+	_      [56]byte
 }
 
 // extent packs a number of bytes (the low 32 bits) and of records into one word, so that both move
@@ -82,13 +93,12 @@ type atomicsSegment struct {
 
 // atomicsHandle: whoever moves parked from true to false owes wake a token, its owner excepted.
 type atomicsHandle struct {
+	client
 	pin    pin
 	log    *atomicsLog
 	parked atomic.Bool
 	wake   chan struct{}
 	cursor segment.Cursor
-	waiter waiter
-	closed bool
 }
 
 func openAtomics(o Options) (Log, error) {
@@ -108,9 +118,14 @@ func openAtomics(o Options) (Log, error) {
 	active := newAtomicsSegment(p.state.active)
 	active.synced = p.synced
 	l.segments.Store(&atomicsSegments{start: p.state.Start, sealed: p.state.sealed, active: active})
-	l.waiters = newWaiters(l.highWatermark)
-	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.state, drop: l.drop, fail: l.failBeside}
-	l.upkeep.start(o.Sync)
+	l.replicas = make([]follower, o.Replicas)
+	for i := range l.replicas {
+		l.replicas[i].offset.Store(p.state.LogEnd)
+	}
+	l.highWatermark.Store(p.state.HighWatermark)
+	l.tail = newTail(o, l.offsets)
+	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
+	l.maintain(o.Sync)
 	return l, nil
 }
 
@@ -123,7 +138,7 @@ func newAtomicsSegment(v segment.View) *atomicsSegment {
 }
 
 func (l *atomicsLog) NewHandle() Handle {
-	h := &atomicsHandle{log: l, wake: make(chan struct{}, 1), waiter: newWaiter()}
+	h := &atomicsHandle{client: newClient(l.tail), log: l, wake: make(chan struct{}, 1)}
 	l.gate.add(&h.pin)
 	return h
 }
@@ -136,6 +151,19 @@ func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 	if err := l.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
+	base, err := h.append(ctx, b, acks)
+	if err != nil {
+		return 0, err
+	}
+	if acks == AcksAll && len(l.replicas) > 0 {
+		// Outside the gate: a trim need not wait for the replicas.
+		return h.acknowledge(ctx, acks, base, b.NextOffset(), l.offsets())
+	}
+	return acknowledged(base, acks), nil
+}
+
+func (h *atomicsHandle) append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
+	l := h.log
 	if !l.gate.enter(&h.pin) {
 		return 0, ErrClosed
 	}
@@ -152,7 +180,7 @@ func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 		if b.Overflows(s.files.Base() + at.records()) {
 			return 0, segment.ErrOffsets
 		}
-		if err := h.roll(ctx, s); err != nil {
+		if err := h.rollFrom(ctx, s); err != nil {
 			return 0, err
 		}
 	}
@@ -194,13 +222,13 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	slot.size.Store(uint64(extentOf(b)))
 	if acks == AcksNone {
 		l.advance(s, end)
-		return -1, nil
+		return base, nil
 	}
 	return base, h.await(ctx, s, end)
 }
 
-// roll seals a segment that has no room, or waits until somebody else has.
-func (h *atomicsHandle) roll(ctx context.Context, s *atomicsSegment) error {
+// rollFrom seals a segment that has no room, or waits until somebody else has.
+func (h *atomicsHandle) rollFrom(ctx context.Context, s *atomicsSegment) error {
 	for {
 		tail := s.tail.Load()
 		if extent(tail)&sealedBit != 0 {
@@ -213,14 +241,14 @@ func (h *atomicsHandle) roll(ctx context.Context, s *atomicsSegment) error {
 		}
 		if s.tail.CompareAndSwap(tail, tail|uint64(sealedBit)) {
 			defer close(s.rolled)
-			return h.log.begin(s, extent(tail))
+			return h.log.roll(s, extent(tail))
 		}
 	}
 }
 
-// begin waits for the last commit of a sealed segment and puts the next one in its place. Where bytes are
+// roll waits for the last commit of a sealed segment and puts the next one in its place. Where bytes are
 // counted, the sealed one is synced, so that they can be counted within the active segment.
-func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
+func (l *atomicsLog) roll(s *atomicsSegment, tail extent) error {
 	if err := l.awaitMove(s, tail.bytes()); err != nil {
 		return err
 	}
@@ -231,7 +259,7 @@ func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
 		if err := s.files.Sync(); err != nil {
 			return l.poison(s, err)
 		}
-		l.upkeep.checkpoint.Advance(sealed)
+		l.checkpoint.Advance(sealed)
 	}
 	next, err := sealed.Roll()
 	if err != nil {
@@ -247,17 +275,22 @@ func (l *atomicsLog) begin(s *atomicsSegment, tail extent) error {
 	}
 }
 
-// state is the partition as of the load of the committed word: a segment that is sealed meanwhile was the
+// picture is the partition as of the load of the committed word: a segment that is sealed meanwhile was the
 // whole log until then, and what is trimmed meanwhile is still there for who is inside the gate.
-func (l *atomicsLog) state() partitionState {
+func (l *atomicsLog) picture() partitionState {
+	// First, since it follows the log end: loaded behind the segments, it could be that of a later one.
+	highWatermark := l.highWatermark.Load()
 	segments := l.segments.Load()
 	files := segments.active.files
 	committed := extent(segments.active.committed.Load())
 	end := files.Base() + committed.records()
+	if len(l.replicas) == 0 {
+		highWatermark = end
+	}
 	return partitionState{
 		sealed:  segments.sealed,
 		active:  segment.View{Files: files, Size: committed.bytes(), End: end, MaxTimestamp: unknownMaxTimestamp},
-		Offsets: Offsets{Start: segments.start, HighWatermark: end, LogEnd: end},
+		Offsets: Offsets{Start: segments.start, HighWatermark: highWatermark, LogEnd: end},
 	}
 }
 
@@ -265,7 +298,7 @@ func (h *atomicsHandle) Read(offset int64, buf []byte) ([]byte, error) {
 	if h.closed || !h.log.gate.enter(&h.pin) {
 		return nil, ErrClosed
 	}
-	state := h.log.state()
+	state := h.log.picture()
 	p, err := state.read(offset, buf, &h.cursor)
 	h.log.gate.leave(&h.pin)
 	return p, err
@@ -276,41 +309,58 @@ func (h *atomicsHandle) OffsetForTime(ts int64) (int64, error) {
 		return 0, ErrClosed
 	}
 	defer h.log.gate.leave(&h.pin)
-	state := h.log.state()
+	state := h.log.picture()
 	return state.offsetForTime(ts, &h.cursor)
 }
 
-func (h *atomicsHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
-
-func (h *atomicsHandle) Wait(ctx context.Context, offset int64) error {
-	if h.closed {
-		return ErrClosed
+func (h *atomicsHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	l := h.log
+	if h.closed || !l.gate.enter(&h.pin) {
+		return nil, ErrClosed
 	}
-	return h.log.waiters.wait(ctx, &h.waiter, offset)
+	defer l.gate.leave(&h.pin)
+	if replica < 0 || replica >= len(l.replicas) {
+		return nil, ErrReplica
+	}
+	state := l.picture()
+	p, err := state.readFrom(offset, buf, &h.cursor)
+	if err == nil && l.replicas[replica].offset.Load() != offset {
+		l.replicas[replica].offset.Store(offset)
+		l.raise()
+		l.tail.published(l.offsets())
+	}
+	return p, err
 }
 
-// Offsets looks again whether the segments are still the same: a start and a high watermark of two moments
-// may never have stood together.
-func (h *atomicsHandle) Offsets() Offsets {
+// raise moves the high watermark up to where every follower is. Of two that come at once, the one who
+// stored last sees what both have stored.
+func (l *atomicsLog) raise() {
+	state := l.picture()
+	end := state.LogEnd
+	for i := range l.replicas {
+		end = min(end, l.replicas[i].offset.Load())
+	}
 	for {
-		segments := h.log.segments.Load()
-		state := h.log.state()
-		if h.log.segments.Load() == segments {
-			return state.Offsets
+		last := l.highWatermark.Load()
+		if end <= last || l.highWatermark.CompareAndSwap(last, end) {
+			return
 		}
 	}
 }
 
-func (l *atomicsLog) highWatermark() int64 {
-	state := l.state()
-	return state.HighWatermark
+func (h *atomicsHandle) Offsets() Offsets { return h.log.offsets() }
+
+// offsets looks again whether what it loaded first is still the same: offsets of two moments may never have
+// stood together.
+func (l *atomicsLog) offsets() Offsets {
+	for {
+		segments, highWatermark := l.segments.Load(), l.highWatermark.Load()
+		state := l.picture()
+		if l.highWatermark.Load() == highWatermark && l.segments.Load() == segments {
+			return state.Offsets
+		}
+	}
 }
-
-func (l *atomicsLog) Trim(before int64) error { return l.upkeep.trim(before) }
-
-func (l *atomicsLog) Retain(r Retention) error { return l.upkeep.retain(r) }
-
-func (l *atomicsLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
 
 // drop replaces the segments, unless a roll comes between, and waits for the calls that know the old ones.
 func (l *atomicsLog) drop(start int64) {
@@ -331,12 +381,12 @@ func (h *atomicsHandle) Close() error {
 }
 
 func (l *atomicsLog) Close() error {
-	if !l.gate.close(l.waiters.close) {
+	if !l.gate.close(l.tail.close) {
 		return nil
 	}
-	l.upkeep.close()
-	state := l.state()
+	l.stopMaintaining()
+	state := l.picture()
 	state.active.MaxTimestamp = l.segments.Load().active.maxTimestamp
-	err := l.upkeep.checkpoint.Close(views(state.sealed), state.active, l.failure.Load() != nil)
+	err := l.checkpoint.Close(views(state.sealed), state.active, l.failure.Load() != nil)
 	return errors.Join(err, l.storage.Close())
 }

@@ -72,14 +72,19 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	}
 	if l.sync.Due(at.bytes() - s.synced) {
 		if err := s.files.Sync(); err != nil {
-			l.fail(err)
+			l.giveUp(s, err)
 			return nil
 		}
 		s.synced = at.bytes()
-		l.upkeep.checkpoint.Advance(segment.View{Files: s.files, Size: at.bytes(), End: s.files.Base() + at.records()})
+		l.checkpoint.Advance(segment.View{Files: s.files, Size: at.bytes(), End: s.files.Base() + at.records()})
 	}
 	s.committed.Store(uint64(at))
-	l.waiters.published(s.files.Base() + at.records())
+	if len(l.replicas) == 0 {
+		end := s.files.Base() + at.records()
+		l.tail.published(Offsets{HighWatermark: end, LogEnd: end})
+	} else {
+		l.tail.published(l.offsets())
+	}
 	for _, h := range s.owners[:n] {
 		h.unpark()
 	}
@@ -138,7 +143,7 @@ func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) 
 		h.unparkSelf()
 		l.advance(s, end) // the wake may have been the baton's
 		if extent(s.committed.Load()).bytes() < end {
-			return ErrUnknownOutcome
+			return unknownOutcome(ctx.Err())
 		}
 	}
 	return nil
@@ -203,19 +208,19 @@ func (l *atomicsLog) poison(s *atomicsSegment, cause error) error {
 	for !s.baton.CompareAndSwap(false, true) {
 		runtime.Gosched()
 	}
-	l.fail(cause)
+	l.giveUp(s, cause)
 	s.baton.Store(false)
 	return *l.failure.Load()
 }
 
-// failBeside is poison for who is beside the appends: the active segment may be complete and have a
-// successor before its baton is taken.
-func (l *atomicsLog) failBeside(cause error) {
+// fail is poison for who is beside the appends: the active segment may be complete and have a successor
+// before its baton is taken.
+func (l *atomicsLog) fail(cause error) {
 	for {
 		s := l.segments.Load().active
 		if s.baton.CompareAndSwap(false, true) {
 			if l.segments.Load().active == s {
-				l.fail(cause)
+				l.giveUp(s, cause)
 				s.baton.Store(false)
 				return
 			}
@@ -225,11 +230,11 @@ func (l *atomicsLog) failBeside(cause error) {
 	}
 }
 
-// fail is poison for the baton's holder.
-func (l *atomicsLog) fail(cause error) {
+// giveUp is poison for the baton's holder.
+func (l *atomicsLog) giveUp(s *atomicsSegment, cause error) {
 	err := failure(cause)
 	if l.failure.CompareAndSwap(nil, &err) {
 		close(l.failed)
-		l.waiters.fail(err)
+		l.tail.fail(s.files.Base()+extent(s.committed.Load()).records(), err)
 	}
 }

@@ -52,8 +52,15 @@ func TestMain(m *testing.M) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for _, producers := range []int{1, 8} {
+	for _, producers := range []int{1, 8, 32} {
 		benchEach(b, fmt.Sprintf("producers=%d", producers), bench{workers: producers, produce: 100})
+	}
+}
+
+// BenchmarkAppendSynced is on the disk of the temporary directory, fdatasync before every acknowledgement.
+func BenchmarkAppendSynced(b *testing.B) {
+	for _, producers := range []int{1, 32} {
+		benchOn(b, "disk", fmt.Sprintf("producers=%d", producers), bench{workers: producers, produce: 100, sync: segment.EveryBatch()})
 	}
 }
 
@@ -68,15 +75,22 @@ func BenchmarkMixed(b *testing.B) {
 	benchEach(b, "workers=8/produce=50pct", bench{workers: 8, produce: 50})
 }
 
+// benchEach runs a load on both storages that do not wait for a disk.
 func benchEach(b *testing.B, name string, load bench) {
+	for _, storage := range []string{"tmpfs", "heap"} {
+		benchOn(b, storage, name, load)
+	}
+}
+
+func benchOn(b *testing.B, storage, name string, load bench) {
 	for _, s := range strategies.List {
 		if s.Faulty {
 			continue
 		}
-		b.Run(fmt.Sprintf("strategy=%s/%s", s.Name, name), func(b *testing.B) {
+		b.Run(fmt.Sprintf("strategy=%s/%s/storage=%s", s.Name, name, storage), func(b *testing.B) {
 			b.ReportAllocs()
 			b.StopTimer()
-			load.strategy = s
+			load.strategy, load.storage = s, storage
 			load.run(b)
 		})
 	}
@@ -87,6 +101,8 @@ type bench struct {
 	strategy strategies.Strategy
 	workers  int
 	produce  int // percent of the operations that append
+	sync     segment.SyncPolicy
+	storage  string
 }
 
 // benchWorker is one goroutine's private share, merged when all have ended.
@@ -132,12 +148,16 @@ func report(b *testing.B, role string, h *hdrhistogram.Histogram) {
 
 // round spreads n operations over the workers, on a log of its own. Only the operations are timed.
 func (l bench) round(b *testing.B, workers []*benchWorker, n int) {
-	path, err := os.MkdirTemp(benchDir(b), "tailrace-bench-")
-	if err != nil {
-		b.Fatal(err)
+	options := strategies.Options{Storage: segment.NewHeap(), Sync: l.sync}
+	if l.storage != "heap" {
+		path, err := os.MkdirTemp(l.parent(b), "tailrace-bench-")
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer os.RemoveAll(path)
+		options.Storage = openDir(b, path)
 	}
-	defer os.RemoveAll(path)
-	log, err := l.strategy.Open(strategies.Options{Storage: openDir(b, path)})
+	log, err := l.strategy.Open(options)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -221,9 +241,9 @@ func prefill(b *testing.B, log strategies.Log) {
 	}
 }
 
-// benchDir is in memory where it can be, since a disk's write-back would be measured otherwise.
-func benchDir(b *testing.B) string {
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+// parent is in memory where it can be and is asked for, since a disk's write-back would be measured otherwise.
+func (l bench) parent(b *testing.B) string {
+	if info, err := os.Stat("/dev/shm"); l.storage == "tmpfs" && err == nil && info.IsDir() {
 		return "/dev/shm"
 	}
 	return b.TempDir()

@@ -16,9 +16,9 @@ import (
 type bustedLog struct {
 	admission admission
 	storage   segment.Storage
-	waiters   *waiters
-	upkeep    maintenance
-	gate      gate
+	tail      tail
+	maintenance
+	gate gate
 
 	// mu protects all below.
 	mu      sync.Mutex
@@ -27,11 +27,10 @@ type bustedLog struct {
 }
 
 type bustedHandle struct {
+	client
 	pin    pin
 	log    *bustedLog
 	cursor segment.Cursor
-	waiter waiter
-	closed bool
 }
 
 func openBusted(o Options) (Log, error) {
@@ -44,14 +43,14 @@ func openBusted(o Options) (Log, error) {
 		storage:   o.Storage,
 		state:     p.state,
 	}
-	l.waiters = newWaiters(l.highWatermark)
-	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.snapshot, drop: l.drop, fail: l.waiters.fail}
-	l.upkeep.start(o.Sync)
+	l.tail = newTail(o, l.offsets)
+	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
+	l.maintain(o.Sync)
 	return l, nil
 }
 
 func (l *bustedLog) NewHandle() Handle {
-	h := &bustedHandle{log: l, waiter: newWaiter()}
+	h := &bustedHandle{client: newClient(l.tail), log: l}
 	l.gate.add(&h.pin)
 	return h
 }
@@ -64,35 +63,48 @@ func (h *bustedHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (
 	if err := l.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
+	offsets, err := h.append(b)
+	if err != nil {
+		return 0, err
+	}
+	return h.acknowledge(ctx, acks, b.BaseOffset(), b.NextOffset(), offsets)
+}
+
+func (h *bustedHandle) append(b segment.Batch) (Offsets, error) {
+	l := h.log
 	if !l.gate.enter(&h.pin) {
-		return 0, ErrClosed
+		return Offsets{}, ErrClosed
 	}
 	defer l.gate.leave(&h.pin)
 	published, late, err := l.publish(b)
 	if err != nil {
-		return 0, err
+		return Offsets{}, err
 	}
-	l.waiters.published(published.End)
+	l.tail.published(published.Offsets)
 	runtime.Gosched()
 	if late {
 		time.Sleep(time.Millisecond)
 	}
-	start := published.Size - int64(len(b))
-	if err := published.Files.WriteAt(b, start); err != nil {
-		return 0, err
+	v := published.active
+	start := v.Size - int64(len(b))
+	if err := v.Files.WriteAt(b, start); err != nil {
+		return Offsets{}, err
 	}
-	published.Files.SetIndex(b.BaseOffset(), start, published.Size)
-	return acknowledged(b.BaseOffset(), acks), nil
+	v.Files.SetIndex(b.BaseOffset(), start, v.Size)
+	return published.Offsets, nil
 }
 
 // publish makes a batch visible that has not been written, and says whether to be late with it.
-func (l *bustedLog) publish(b segment.Batch) (published segment.View, late bool, err error) {
+func (l *bustedLog) publish(b segment.Batch) (published partitionState, late bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := &l.state.active
 	if !v.Files.Fits(b, v.Size, v.End-v.Base()) {
+		if b.Overflows(v.End) {
+			return partitionState{}, false, segment.ErrOffsets
+		}
 		if err := l.roll(); err != nil {
-			return segment.View{}, false, err
+			return partitionState{}, false, err
 		}
 	}
 	b.Stamp(v.End)
@@ -101,9 +113,10 @@ func (l *bustedLog) publish(b segment.Batch) (published segment.View, late bool,
 	v.End = b.NextOffset()
 	v.MaxTimestamp = max(v.MaxTimestamp, b.MaxTimestamp())
 	v.Files.SetTime(v.MaxTimestamp, b.BaseOffset(), start, v.Size)
-	l.state.LogEnd, l.state.HighWatermark = v.End, v.End
+	l.state.LogEnd = v.End
+	l.state.raise()
 	l.appends++
-	return *v, l.appends%64 == 0, nil
+	return l.state, l.appends%64 == 0, nil
 }
 
 func (l *bustedLog) roll() error {
@@ -115,7 +128,7 @@ func (l *bustedLog) roll() error {
 	return nil
 }
 
-func (l *bustedLog) snapshot() partitionState {
+func (l *bustedLog) picture() partitionState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
@@ -126,7 +139,7 @@ func (h *bustedHandle) Read(offset int64, buf []byte) ([]byte, error) {
 		return nil, ErrClosed
 	}
 	defer h.log.gate.leave(&h.pin)
-	state := h.log.snapshot()
+	state := h.log.picture()
 	return state.read(offset, buf, &h.cursor)
 }
 
@@ -135,28 +148,35 @@ func (h *bustedHandle) OffsetForTime(ts int64) (int64, error) {
 		return 0, ErrClosed
 	}
 	defer h.log.gate.leave(&h.pin)
-	state := h.log.snapshot()
+	state := h.log.picture()
 	return state.offsetForTime(ts, &h.cursor)
 }
 
-func (h *bustedHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
-
-func (h *bustedHandle) Wait(ctx context.Context, offset int64) error {
-	if h.closed {
-		return ErrClosed
+func (h *bustedHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	l := h.log
+	if h.closed || !l.gate.enter(&h.pin) {
+		return nil, ErrClosed
 	}
-	return h.log.waiters.wait(ctx, &h.waiter, offset)
+	defer l.gate.leave(&h.pin)
+	state := l.picture()
+	p, err := state.fetch(replica, offset, buf, &h.cursor)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.state.fetched(replica, offset)
+	offsets := l.state.Offsets
+	l.mu.Unlock()
+	l.tail.published(offsets)
+	return p, nil
 }
 
-func (h *bustedHandle) Offsets() Offsets { return h.log.snapshot().Offsets }
+func (h *bustedHandle) Offsets() Offsets { return h.log.offsets() }
 
-func (l *bustedLog) highWatermark() int64 { return l.snapshot().HighWatermark }
+func (l *bustedLog) offsets() Offsets { return l.picture().Offsets }
 
-func (l *bustedLog) Trim(before int64) error { return l.upkeep.trim(before) }
-
-func (l *bustedLog) Retain(r Retention) error { return l.upkeep.retain(r) }
-
-func (l *bustedLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+// fail stops nobody but those who wait: the model does not look.
+func (l *bustedLog) fail(cause error) { l.tail.fail(l.offsets().LogEnd, failure(cause)) }
 
 func (l *bustedLog) drop(start int64) {
 	l.mu.Lock()
@@ -172,11 +192,11 @@ func (h *bustedHandle) Close() error {
 }
 
 func (l *bustedLog) Close() error {
-	if !l.gate.close(l.waiters.close) {
+	if !l.gate.close(l.tail.close) {
 		return nil
 	}
-	l.upkeep.close()
-	state := l.snapshot()
-	err := l.upkeep.checkpoint.Close(views(state.sealed), state.active, false)
+	l.stopMaintaining()
+	state := l.picture()
+	err := l.checkpoint.Close(views(state.sealed), state.active, false)
 	return errors.Join(err, l.storage.Close())
 }

@@ -48,9 +48,14 @@ func TestConcurrentCancellation(t *testing.T) {
 // Many more goroutines than processors.
 func TestConcurrentCrowd(t *testing.T) {
 	options := strategies.Options{SegmentSize: 30_000, IndexInterval: 512}
-	forEachWith(t, options, isCore, func(f *fixture) {
-		runLoad(f.t, load{producers: 64, consumers: 4, batches: 20}, f.open())
-	})
+	for _, procs := range []int{1, 2, 8} {
+		t.Run(fmt.Sprintf("gomaxprocs=%d", procs), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+			forEachWith(t, options, isCore, func(f *fixture) {
+				runLoad(f.t, load{producers: 256, consumers: 4, batches: 5}, f.open())
+			})
+		})
+	}
 }
 
 // The checks are worth something only if they catch a strategy that is wrong, each time.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,13 +28,23 @@ type fixture struct {
 	opened   bool   // there was a log on the storage
 }
 
-func isCore(s strategies.Strategy) bool { return s.Kind == strategies.Core }
+func isCore(s strategies.Strategy) bool { return s.Kind != strategies.Control }
 
 // stores: what was appended can be read back, at the latest through a new handle.
 func stores(s strategies.Strategy) bool { return !s.StoresNothing }
 
 // shares: all handles are clients of the same log.
 func shares(s strategies.Strategy) bool { return !s.StoresNothing && !s.PrivateFiles }
+
+// locks: an append waits for a mutex, which it can't leave when its context ends.
+func locks(s strategies.Strategy) bool {
+	return slices.Contains([]string{"mutex", "rwmutex", "mutex-brief", "rwmutex-brief", "mutex-rcu", "rbmutex"}, s.Name)
+}
+
+// publishes: an append, or several together, makes a picture for the readers.
+func publishes(s strategies.Strategy) bool {
+	return slices.Contains([]string{"actor", "actor-plain", "actor-mailbox", "mutex-rcu", "mutex-group"}, s.Name)
+}
 
 func every(strategies.Strategy) bool { return true }
 
@@ -328,8 +339,8 @@ func inBackground(f func()) <-chan struct{} {
 	return done
 }
 
-// waiting and appending count the goroutines that are blocked in Handle.Wait and Handle.Append.
-func waiting() int   { return blockedIn("Handle).Wait(") }
+// waiting and appending count the goroutines that are blocked in Wait and Append of a handle.
+func waiting() int   { return blockedIn("client).Wait(") + blockedIn("rawHandle).Wait(") }
 func appending() int { return blockedIn("Handle).Append(") }
 
 func blockedIn(function string) int {

@@ -78,22 +78,34 @@ func TestReopenUnderAnother(t *testing.T) {
 	}
 }
 
-func TestUnsupported(t *testing.T) {
-	forEachWith(t, strategies.Options{}, every, func(f *fixture) {
-		log := f.open()
-		if _, err := log.NewHandle().Fetch(0, 0, nil); !errors.Is(err, strategies.ErrUnsupported) {
-			f.t.Errorf("fetch gives %v", err)
+// A follower has a number below that of the replicas; private logs have no followers.
+func TestReplicaNumbers(t *testing.T) {
+	for _, replicas := range []int{0, 1, 3} {
+		forEachWith(t, strategies.Options{Replicas: replicas}, shares, func(f *fixture) {
+			h := f.open().NewHandle()
+			for _, replica := range []int{-1, replicas, 1 << 40} {
+				if _, err := h.Fetch(replica, 0, nil); !errors.Is(err, strategies.ErrReplica) {
+					f.t.Errorf("fetch of replica %d gives %v", replica, err)
+				}
+			}
+		})
+	}
+	raw, err := strategies.Find("raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Open(strategies.Options{Storage: segment.NewHeap(), Replicas: 1}); !errors.Is(err, strategies.ErrUnsupported) {
+		t.Errorf("raw opens with a replica: %v", err)
+	}
+	for _, replicas := range []int{-1, 65} {
+		for _, s := range strategies.List {
+			if shares(s) {
+				if _, err := s.Open(strategies.Options{Storage: segment.NewHeap(), Replicas: replicas}); err == nil {
+					t.Errorf("%s opens with %d replicas", s.Name, replicas)
+				}
+			}
 		}
-		o := f.options
-		o.Replicas = 1
-		o.Storage = segment.NewHeap()
-		if f.strategy.StoresNothing {
-			return
-		}
-		if _, err := f.strategy.Open(o); !errors.Is(err, strategies.ErrUnsupported) {
-			f.t.Errorf("open with a replica gives %v", err)
-		}
-	})
+	}
 }
 
 func TestOpenRefuses(t *testing.T) {

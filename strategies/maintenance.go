@@ -8,29 +8,34 @@ import (
 )
 
 // maintenance is what happens to a partition beside its calls: trimming, and syncing by the clock. It is
-// not what the models differ in, so that all share it; how segments leave the picture while calls use it is
+// not what the models differ in, so that all embed it; how segments leave the picture while calls use it is
 // the model's.
 type maintenance struct {
-	// mu lets one of trimming, syncing and closing happen at a time: no file is closed while it is synced,
-	// and the log start moves one way.
-	mu         sync.Mutex
-	closed     bool
+	// turn lets one of trimming, syncing and closing happen at a time: no file is closed while it is
+	// synced, and the log start moves one way.
+	turn       sync.Mutex
+	ended      bool
+	of         maintained
 	checkpoint *segment.Checkpoint
-
-	// picture gives the model's, at any time. Its segments stay open while mu is held.
-	picture func() partitionState
-	// drop takes the sealed segments below an offset out of the picture, and returns when no call uses
-	// them any more.
-	drop func(start int64)
-	// fail poisons the partition.
-	fail func(cause error)
 
 	stop chan struct{} // nil when nothing is synced by the clock
 	done chan struct{}
 }
 
-// start begins to sync by the clock, if the policy says so.
-func (m *maintenance) start(p segment.SyncPolicy) {
+// maintained is what a model does for its maintenance. All of it may be called at any time before
+// stopMaintaining returns.
+type maintained interface {
+	// picture is the partition now. Its segments stay open while it is maintenance's turn.
+	picture() partitionState
+	// drop takes the sealed segments below an offset out of the picture, and returns when no call uses
+	// them any more.
+	drop(start int64)
+	// fail poisons the partition.
+	fail(cause error)
+}
+
+// maintain begins to sync by the clock, if the policy says so.
+func (m *maintenance) maintain(p segment.SyncPolicy) {
 	if p.Interval == 0 {
 		return
 	}
@@ -56,56 +61,60 @@ func (m *maintenance) run(interval time.Duration) {
 
 // sync makes durable what is published; false when that has failed.
 func (m *maintenance) sync() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.picture()
-	if p.HighWatermark == m.checkpoint.LastSynced() {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	p := m.of.picture()
+	if p.LogEnd == m.checkpoint.LastSynced() {
 		return true
 	}
 	if err := m.checkpoint.Sync(views(p.sealed), p.active); err != nil {
-		m.fail(err)
+		m.of.fail(err)
 		return false
 	}
 	return true
 }
 
-// trim implements Log.Trim.
-func (m *maintenance) trim(before int64) error {
-	return m.remove(func(p partitionState) int64 { return before })
+// Trim implements Log.
+func (m *maintenance) Trim(before int64) error {
+	return m.remove(func(partitionState) int64 { return before })
 }
 
-// retain implements Log.Retain.
-func (m *maintenance) retain(r Retention) error {
+// Retain implements Log.
+func (m *maintenance) Retain(r Retention) error {
 	return m.remove(func(p partitionState) int64 { return p.expired(r) })
 }
+
+// LastSynced implements Log.
+func (m *maintenance) LastSynced() int64 { return m.checkpoint.LastSynced() }
 
 // remove drops whole segments below an offset. The new start is durable before any of them leaves, so that a
 // crash in between leaves nothing that Open does not remove.
 func (m *maintenance) remove(before func(partitionState) int64) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if m.ended {
 		return ErrClosed
 	}
-	p := m.picture()
-	dropped, start := p.below(before(p))
+	p := m.of.picture()
+	// What is above the high watermark, followers and consumers have yet to read.
+	dropped, start := p.below(min(before(p), p.HighWatermark))
 	if len(dropped) == 0 {
 		return nil
 	}
 	if err := m.checkpoint.SetStart(start); err != nil {
 		return err
 	}
-	m.drop(start)
+	m.of.drop(start)
 	return segment.Remove(views(dropped))
 }
 
-// close ends maintenance; a trim in flight is over when it returns.
-func (m *maintenance) close() {
+// stopMaintaining ends maintenance; a trim in flight is over when it returns.
+func (m *maintenance) stopMaintaining() {
 	if m.stop != nil {
 		close(m.stop)
 		<-m.done
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed = true
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.ended = true
 }

@@ -13,8 +13,8 @@ import (
 type mutexLog struct {
 	admission admission
 	storage   segment.Storage
-	waiters   *waiters
-	upkeep    maintenance
+	tail      tail
+	maintenance
 
 	// mu protects all below.
 	mu        sync.Mutex
@@ -23,10 +23,9 @@ type mutexLog struct {
 }
 
 type mutexHandle struct {
+	client
 	log    *mutexLog
 	cursor segment.Cursor
-	waiter waiter
-	closed bool
 }
 
 func openMutex(o Options) (Log, error) {
@@ -35,13 +34,13 @@ func openMutex(o Options) (Log, error) {
 		return nil, err
 	}
 	l := &mutexLog{admission: admit(o), storage: o.Storage, partition: p}
-	l.waiters = newWaiters(l.highWatermark)
-	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.picture, drop: l.drop, fail: l.fail}
-	l.upkeep.start(o.Sync)
+	l.tail = newTail(o, l.offsets)
+	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
+	l.maintain(o.Sync)
 	return l, nil
 }
 
-func (l *mutexLog) NewHandle() Handle { return &mutexHandle{log: l, waiter: newWaiter()} }
+func (l *mutexLog) NewHandle() Handle { return &mutexHandle{client: newClient(l.tail), log: l} }
 
 func (h *mutexHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
 	if h.closed {
@@ -50,28 +49,28 @@ func (h *mutexHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (i
 	if err := h.log.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	base, err := h.log.append(ctx, b)
+	base, offsets, err := h.log.append(ctx, b)
 	if err != nil {
 		return 0, err
 	}
-	h.log.waiters.published(b.NextOffset())
-	return acknowledged(base, acks), nil
+	h.tail.published(offsets)
+	return h.acknowledge(ctx, acks, base, b.NextOffset(), offsets)
 }
 
-func (l *mutexLog) append(ctx context.Context, b segment.Batch) (int64, error) {
+func (l *mutexLog) append(ctx context.Context, b segment.Batch) (base int64, offsets Offsets, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return 0, ErrClosed
+		return 0, Offsets{}, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return 0, Offsets{}, err
 	}
-	base, err := l.partition.append(b)
+	base, err = l.partition.append(b)
 	if l.partition.failure != nil {
-		l.waiters.fail(l.partition.failure)
+		l.tail.fail(l.partition.state.LogEnd, l.partition.failure)
 	}
-	return base, err
+	return base, l.partition.state.Offsets, err
 }
 
 func (h *mutexHandle) Read(offset int64, buf []byte) ([]byte, error) {
@@ -94,32 +93,35 @@ func (h *mutexHandle) OffsetForTime(ts int64) (int64, error) {
 	return l.partition.state.offsetForTime(ts, &h.cursor)
 }
 
-func (h *mutexHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
-
-func (h *mutexHandle) Wait(ctx context.Context, offset int64) error {
-	if h.closed {
-		return ErrClosed
+func (h *mutexHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	p, offsets, err := h.fetch(replica, offset, buf)
+	if err == nil {
+		h.tail.published(offsets)
 	}
-	return h.log.waiters.wait(ctx, &h.waiter, offset)
+	return p, err
 }
 
-func (h *mutexHandle) Offsets() Offsets {
-	h.log.mu.Lock()
-	defer h.log.mu.Unlock()
-	return h.log.partition.state.Offsets
-}
-
-func (l *mutexLog) highWatermark() int64 {
+func (h *mutexHandle) fetch(replica int, offset int64, buf []byte) ([]byte, Offsets, error) {
+	l := h.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.partition.state.HighWatermark
+	if h.closed || l.closed {
+		return nil, Offsets{}, ErrClosed
+	}
+	p, err := l.partition.state.fetch(replica, offset, buf, &h.cursor)
+	if err == nil {
+		l.partition.state.fetched(replica, offset)
+	}
+	return p, l.partition.state.Offsets, err
 }
 
-func (l *mutexLog) Trim(before int64) error { return l.upkeep.trim(before) }
+func (h *mutexHandle) Offsets() Offsets { return h.log.offsets() }
 
-func (l *mutexLog) Retain(r Retention) error { return l.upkeep.retain(r) }
-
-func (l *mutexLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+func (l *mutexLog) offsets() Offsets {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state.Offsets
+}
 
 func (l *mutexLog) picture() partitionState {
 	l.mu.Lock()
@@ -137,7 +139,7 @@ func (l *mutexLog) drop(start int64) {
 func (l *mutexLog) fail(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiters.fail(l.partition.fail(cause))
+	l.tail.fail(l.partition.state.LogEnd, l.partition.fail(cause))
 }
 
 func (h *mutexHandle) Close() error {
@@ -154,8 +156,8 @@ func (l *mutexLog) Close() error {
 		return nil
 	}
 	// Outside the lock, which the waker and a trim may be about to take.
-	l.waiters.close()
-	l.upkeep.close()
+	l.tail.close()
+	l.stopMaintaining()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.partition.close(l.storage)

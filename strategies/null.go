@@ -48,7 +48,9 @@ func (h *nullHandle) Read(_ int64, buf []byte) ([]byte, error) {
 	return buf[:0], nil
 }
 
-func (h *nullHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
+func (h *nullHandle) Fetch(_ int, offset int64, buf []byte) ([]byte, error) {
+	return h.Read(offset, buf)
+}
 
 func (h *nullHandle) Wait(ctx context.Context, _ int64) error {
 	if h.isClosed() {
@@ -56,6 +58,8 @@ func (h *nullHandle) Wait(ctx context.Context, _ int64) error {
 	}
 	return ctx.Err()
 }
+
+func (h *nullHandle) WaitLogEnd(ctx context.Context, offset int64) error { return h.Wait(ctx, offset) }
 
 func (h *nullHandle) OffsetForTime(int64) (int64, error) {
 	if h.isClosed() {

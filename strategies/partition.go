@@ -23,6 +23,9 @@ type partitionState struct {
 	sealed []sealedSegment
 	active segment.View
 	Offsets
+	// replicas has the offset up to which each follower has the log. Like sealed, it is replaced, never
+	// changed.
+	replicas []int64
 }
 
 // sealedSegment is a segment before the active one.
@@ -63,16 +66,41 @@ func views(list []sealedSegment) []segment.View {
 
 // read implements Handle.Read on a picture.
 func (s *partitionState) read(offset int64, buf []byte, c *segment.Cursor) ([]byte, error) {
+	return s.readTo(s.HighWatermark, offset, buf, c)
+}
+
+// readTo reads up to an end of the log.
+func (s *partitionState) readTo(end, offset int64, buf []byte, c *segment.Cursor) ([]byte, error) {
 	switch {
-	case offset < s.Start || offset > s.HighWatermark:
+	case offset < s.Start || offset > end:
 		return nil, ErrOutOfRange
-	case offset == s.HighWatermark:
+	case offset == end:
 		return buf[:0], nil
-	case offset >= s.active.Base():
-		return s.active.Read(offset, buf, c)
 	}
-	i := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].End > offset })
-	return s.sealed[i].Read(offset, buf, c)
+	v := s.active
+	if offset < v.Base() {
+		i := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].End > offset })
+		v = s.sealed[i].View
+	}
+	v.End = min(v.End, end)
+	return v.Read(offset, buf, c)
+}
+
+// fetch implements Handle.Fetch on a picture, but for the progress.
+func (s *partitionState) fetch(replica int, offset int64, buf []byte, c *segment.Cursor) ([]byte, error) {
+	if replica < 0 || replica >= len(s.replicas) {
+		return nil, ErrReplica
+	}
+	return s.readFrom(offset, buf, c)
+}
+
+// readFrom reads up to the log end, from the start of a batch.
+func (s *partitionState) readFrom(offset int64, buf []byte, c *segment.Cursor) ([]byte, error) {
+	p, err := s.readTo(s.LogEnd, offset, buf, c)
+	if err == nil && len(p) > 0 && segment.Batch(p).BaseOffset() != offset {
+		return nil, fmt.Errorf("%w: a follower's offset begins a batch", ErrOutOfRange)
+	}
+	return p, err
 }
 
 // offsetForTime implements Handle.OffsetForTime on a picture.
@@ -82,13 +110,14 @@ func (s *partitionState) offsetForTime(ts int64, c *segment.Cursor) (int64, erro
 		// The timestamp that made latest rise to it is in this segment.
 		offset, found, err := s.sealed[i].OffsetForTime(ts, c)
 		if found || err != nil {
-			return offset, err
+			return min(offset, s.HighWatermark), err
 		}
 	}
-	if offset, found, err := s.active.OffsetForTime(ts, c); found || err != nil {
-		return offset, err
+	offset, found, err := s.active.OffsetForTime(ts, c)
+	if !found {
+		offset = s.HighWatermark
 	}
-	return s.HighWatermark, nil
+	return min(offset, s.HighWatermark), err
 }
 
 // roll moves on to the next segment: sealed is the final picture of the last one.
@@ -154,8 +183,8 @@ type partition struct {
 }
 
 func openPartition(o Options) (partition, error) {
-	if o.Replicas != 0 {
-		return partition{}, fmt.Errorf("%w: %d replicas", ErrUnsupported, o.Replicas)
+	if o.Replicas < 0 || o.Replicas > maxReplicas {
+		return partition{}, fmt.Errorf("strategies: %d replicas: outside 0 to %d", o.Replicas, maxReplicas)
 	}
 	opened, err := segment.Open(o.config())
 	if err != nil {
@@ -174,6 +203,8 @@ func openPartition(o Options) (partition, error) {
 			sealed:  sealed,
 			active:  view,
 			Offsets: Offsets{Start: start, HighWatermark: view.End, LogEnd: view.End},
+			// What was kept is taken to be everywhere: who the followers were is not stored.
+			replicas: slices.Repeat([]int64{view.End}, o.Replicas),
 		},
 		log:        opened.Active,
 		sync:       o.Sync,
@@ -225,8 +256,25 @@ func (p *partition) commit() error {
 	}
 	p.state.active = written
 	p.state.LogEnd = p.state.active.End
-	p.state.HighWatermark = p.state.LogEnd
+	p.state.raise()
 	return nil
+}
+
+// fetched notes that a follower has the log below an offset. One that has lost something says a lower one
+// than before: what is appended from now on waits for it to catch up.
+func (s *partitionState) fetched(replica int, offset int64) {
+	s.replicas = slices.Clone(s.replicas)
+	s.replicas[replica] = offset
+	s.raise()
+}
+
+// raise moves the high watermark up to where every follower is.
+func (s *partitionState) raise() {
+	end := s.LogEnd
+	for _, offset := range s.replicas {
+		end = min(end, offset)
+	}
+	s.HighWatermark = max(s.HighWatermark, end)
 }
 
 // syncTo makes everything durable that has been written, which is the view.
@@ -272,6 +320,9 @@ func (p *partition) fail(err error) error {
 	return p.failure
 }
 
+// maxReplicas bounds what a picture carries along.
+const maxReplicas = 64
+
 // failure is the error of a partition that a write or sync has poisoned.
 func failure(cause error) error { return fmt.Errorf("%w: %w", ErrFailed, cause) }
 
@@ -308,14 +359,6 @@ func (a admission) check(ctx context.Context, b segment.Batch, acks Acks) error 
 		return ErrTooLarge
 	}
 	return nil
-}
-
-// acknowledged is what Append returns for a stored batch.
-func acknowledged(base int64, acks Acks) int64 {
-	if acks == AcksNone {
-		return -1
-	}
-	return base
 }
 
 // unknownMaxTimestamp is that of a view whose owner does not track it for readers.

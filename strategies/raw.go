@@ -143,7 +143,10 @@ func (h *rawHandle) OffsetForTime(ts int64) (int64, error) {
 	return h.readable.offsetForTime(ts, &h.cursor)
 }
 
+// Fetch is refused: private logs have no followers.
 func (h *rawHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
+
+func (h *rawHandle) WaitLogEnd(ctx context.Context, offset int64) error { return h.Wait(ctx, offset) }
 
 // Wait ends with the context or the log for an offset that the handle's picture will never reach.
 func (h *rawHandle) Wait(ctx context.Context, offset int64) error {

@@ -14,8 +14,8 @@ import (
 type rwmutexLog struct {
 	admission admission
 	storage   segment.Storage
-	waiters   *waiters
-	upkeep    maintenance
+	tail      tail
+	maintenance
 
 	// mu protects all below.
 	mu        sync.RWMutex
@@ -24,10 +24,9 @@ type rwmutexLog struct {
 }
 
 type rwmutexHandle struct {
+	client
 	log    *rwmutexLog
 	cursor segment.Cursor
-	waiter waiter
-	closed bool
 }
 
 func openRWMutex(o Options) (Log, error) {
@@ -36,13 +35,13 @@ func openRWMutex(o Options) (Log, error) {
 		return nil, err
 	}
 	l := &rwmutexLog{admission: admit(o), storage: o.Storage, partition: p}
-	l.waiters = newWaiters(l.highWatermark)
-	l.upkeep = maintenance{checkpoint: p.checkpoint, picture: l.picture, drop: l.drop, fail: l.fail}
-	l.upkeep.start(o.Sync)
+	l.tail = newTail(o, l.offsets)
+	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
+	l.maintain(o.Sync)
 	return l, nil
 }
 
-func (l *rwmutexLog) NewHandle() Handle { return &rwmutexHandle{log: l, waiter: newWaiter()} }
+func (l *rwmutexLog) NewHandle() Handle { return &rwmutexHandle{client: newClient(l.tail), log: l} }
 
 func (h *rwmutexHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
 	if h.closed {
@@ -51,28 +50,28 @@ func (h *rwmutexHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 	if err := h.log.admission.check(ctx, b, acks); err != nil {
 		return 0, err
 	}
-	base, err := h.log.append(ctx, b)
+	base, offsets, err := h.log.append(ctx, b)
 	if err != nil {
 		return 0, err
 	}
-	h.log.waiters.published(b.NextOffset())
-	return acknowledged(base, acks), nil
+	h.tail.published(offsets)
+	return h.acknowledge(ctx, acks, base, b.NextOffset(), offsets)
 }
 
-func (l *rwmutexLog) append(ctx context.Context, b segment.Batch) (int64, error) {
+func (l *rwmutexLog) append(ctx context.Context, b segment.Batch) (base int64, offsets Offsets, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return 0, ErrClosed
+		return 0, Offsets{}, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return 0, Offsets{}, err
 	}
-	base, err := l.partition.append(b)
+	base, err = l.partition.append(b)
 	if l.partition.failure != nil {
-		l.waiters.fail(l.partition.failure)
+		l.tail.fail(l.partition.state.LogEnd, l.partition.failure)
 	}
-	return base, err
+	return base, l.partition.state.Offsets, err
 }
 
 func (h *rwmutexHandle) Read(offset int64, buf []byte) ([]byte, error) {
@@ -95,32 +94,40 @@ func (h *rwmutexHandle) OffsetForTime(ts int64) (int64, error) {
 	return l.partition.state.offsetForTime(ts, &h.cursor)
 }
 
-func (h *rwmutexHandle) Fetch(int, int64, []byte) ([]byte, error) { return nil, ErrUnsupported }
-
-func (h *rwmutexHandle) Wait(ctx context.Context, offset int64) error {
-	if h.closed {
-		return ErrClosed
+// Fetch reads among the readers, and is alone only to note a progress.
+func (h *rwmutexHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	p, known, err := h.fetch(replica, offset, buf)
+	if err == nil && !known {
+		h.tail.published(h.log.fetched(replica, offset))
 	}
-	return h.log.waiters.wait(ctx, &h.waiter, offset)
+	return p, err
 }
 
-func (h *rwmutexHandle) Offsets() Offsets {
-	h.log.mu.RLock()
-	defer h.log.mu.RUnlock()
-	return h.log.partition.state.Offsets
-}
-
-func (l *rwmutexLog) highWatermark() int64 {
+func (h *rwmutexHandle) fetch(replica int, offset int64, buf []byte) (p []byte, known bool, err error) {
+	l := h.log
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.partition.state.HighWatermark
+	if h.closed || l.closed {
+		return nil, false, ErrClosed
+	}
+	p, err = l.partition.state.fetch(replica, offset, buf, &h.cursor)
+	return p, err == nil && l.partition.state.replicas[replica] == offset, err
 }
 
-func (l *rwmutexLog) Trim(before int64) error { return l.upkeep.trim(before) }
+func (l *rwmutexLog) fetched(replica int, offset int64) Offsets {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.partition.state.fetched(replica, offset)
+	return l.partition.state.Offsets
+}
 
-func (l *rwmutexLog) Retain(r Retention) error { return l.upkeep.retain(r) }
+func (h *rwmutexHandle) Offsets() Offsets { return h.log.offsets() }
 
-func (l *rwmutexLog) LastSynced() int64 { return l.upkeep.checkpoint.LastSynced() }
+func (l *rwmutexLog) offsets() Offsets {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.partition.state.Offsets
+}
 
 func (l *rwmutexLog) picture() partitionState {
 	l.mu.RLock()
@@ -138,7 +145,7 @@ func (l *rwmutexLog) drop(start int64) {
 func (l *rwmutexLog) fail(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiters.fail(l.partition.fail(cause))
+	l.tail.fail(l.partition.state.LogEnd, l.partition.fail(cause))
 }
 
 func (h *rwmutexHandle) Close() error {
@@ -155,8 +162,8 @@ func (l *rwmutexLog) Close() error {
 		return nil
 	}
 	// Outside the lock, which the waker and a trim may be about to take.
-	l.waiters.close()
-	l.upkeep.close()
+	l.tail.close()
+	l.stopMaintaining()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.partition.close(l.storage)

@@ -31,13 +31,17 @@ var (
 	// ErrFailed: a write or sync failed earlier, so the partition takes no more appends. What was
 	// acknowledged stays readable; what failed does not become visible.
 	ErrFailed = errors.New("strategies: partition failed on an earlier write or sync")
-	// ErrUnknownOutcome: the context ended after the append had begun, while it waited for a sync
-	// or for earlier appends to commit. The batch may or may not be in the log.
+	// ErrUnknownOutcome: the context or the log ended after the append had begun, while it waited for a
+	// sync, for earlier appends to commit or for the replicas. The batch may or may not be in the log. It
+	// wraps why, so that it is to be looked for before an error of the context alone, which says that
+	// nothing was appended.
 	ErrUnknownOutcome = errors.New("strategies: outcome of the append is unknown")
 	// ErrTooLarge: the batch does not fit in a segment.
 	ErrTooLarge = errors.New("strategies: batch is larger than a segment")
-	// ErrUnsupported: the operation or option is part of the contract but not of this version.
+	// ErrUnsupported: the operation or option makes no sense for this strategy.
 	ErrUnsupported = errors.New("strategies: not supported")
+	// ErrReplica: no follower has that number.
+	ErrReplica = errors.New("strategies: no such replica")
 	// ErrAcks: no such acknowledgement.
 	ErrAcks = errors.New("strategies: unknown acks")
 )
@@ -69,16 +73,16 @@ type Log interface {
 	// NewHandle opens one client's access; cheap. After Close it returns a handle whose calls
 	// return ErrClosed.
 	NewHandle() Handle
-	// Trim drops the whole segments that lie below an offset, the oldest first, and moves the start to
-	// where the rest begins; the active segment stays. A read in flight gets the bytes that it asked for
+	// Trim drops the whole segments that lie below an offset and the high watermark, the oldest first, and
+	// moves the start to where the rest begins; the active segment stays. A read in flight gets the bytes that it asked for
 	// or ErrOutOfRange. When Trim returns, the start is durable, and the disk space, descriptors and
 	// mappings are free: it waits for the calls that began before it.
 	Trim(before int64) error
 	// Retain trims by size and age. It may drop less than it could, as of its beginning, never more.
 	Retain(r Retention) error
 	// LastSynced is an offset below which everything has been made durable. Under a sync policy of a byte
-	// count or of every batch it follows the high watermark, under an interval it trails it; without a
-	// policy it is where the log was opened.
+	// count or of every batch it follows the log end, under an interval it trails it; without a policy it
+	// is where the log was opened.
 	LastSynced() int64
 	// Close resolves every call in flight, each exactly once, then releases everything. A second
 	// call returns nil, which says nothing of how far the first has come.
@@ -109,12 +113,17 @@ type Handle interface {
 	// asked for, or if offset is where the handle's last read ended.
 	Read(offset int64, buf []byte) ([]byte, error)
 
-	// Fetch is Read for a follower: up to the log end, and it reports the follower's progress.
+	// Fetch is Read for a follower: up to the log end. That it asks for an offset says that it has all
+	// below, which may raise the high watermark before Fetch returns. The offset begins a batch, or is the
+	// log end. Errors: as Read's, and ErrReplica; nothing is noted then.
 	Fetch(replica int, offset int64, buf []byte) ([]byte, error)
 
 	// Wait blocks until offset is below the high watermark. Errors: the context's, ErrClosed,
 	// ErrFailed when a poisoned partition will never get there.
 	Wait(ctx context.Context, offset int64) error
+
+	// WaitLogEnd is Wait for a follower: until offset is below the log end.
+	WaitLogEnd(ctx context.Context, offset int64) error
 
 	// OffsetForTime returns the first offset whose record has a timestamp ≥ ts (milliseconds
 	// since the epoch, as in Kafka); the high watermark if there is none.
@@ -148,7 +157,8 @@ type Options struct {
 	Sync segment.SyncPolicy
 	// Recovered, if it is set, is told by Open what it has found and done.
 	Recovered func(segment.Recovery)
-	// Replicas is the number of followers that AcksAll waits for. Only 0 is supported so far.
+	// Replicas is the number of followers, all in sync, that AcksAll waits for; at most 64. They are
+	// numbered from 0. A log that is opened takes them to have all that it holds.
 	Replicas int
 }
 
@@ -158,6 +168,8 @@ type Kind int8
 const (
 	// Core is one of the four models that tailrace compares by default.
 	Core Kind = iota
+	// Variant changes one idea of a neighbour, so that a gain can be attributed.
+	Variant
 	// Control is not a candidate: a limit, a cost, or a negative control.
 	Control
 )
@@ -187,6 +199,13 @@ var List = []Strategy{
 	{Name: "rwmutex", Summary: "sync.RWMutex: readers share the lock, an append excludes everybody", Open: openRWMutex},
 	{Name: "atomics", Summary: "reserve offset and bytes in one atomic word, write in parallel, commit in order", Open: openAtomics},
 	{Name: "actor", Summary: "one goroutine owns the state and takes commands from a channel; readers load an immutable snapshot", Open: openActor},
+	{Name: "mutex-brief", Kind: Variant, Summary: "mutex, but a read holds it only to pick the segment, not through its pread", Open: openMutexBrief},
+	{Name: "rwmutex-brief", Kind: Variant, Summary: "rwmutex, but a read holds it only to pick the segment, not through its pread", Open: openRWMutexBrief},
+	{Name: "mutex-rcu", Kind: Variant, Summary: "mutex-brief, but readers load an immutable snapshot and take no lock: the actor without its channel", Open: openMutexRCU},
+	{Name: "mutex-group", Kind: Variant, Summary: "mutex-rcu, but the holder of the lock commits for all who wait for it: group commit", Open: openMutexGroup},
+	{Name: "actor-plain", Kind: Variant, Summary: "actor, but a write and a publication for each command, the segment list copied: the article to the letter", Open: openActorPlain},
+	{Name: "actor-mailbox", Kind: Variant, Summary: "actor, but reads go through the mailbox too: the classic one", Open: openActorMailbox},
+	{Name: "rbmutex", Kind: Variant, Summary: "rwmutex, but the lock is biased towards readers, who mark slots in place of one count (xsync.RBMutex)", Open: openRBMutex},
 	{Name: "raw", Kind: Control, Summary: "the limit: each handle has its own file, nothing is shared", Open: openRaw, PrivateFiles: true},
 	{Name: "null", Kind: Control, Summary: "no I/O at all: what the harness itself costs", Open: openNull, StoresNothing: true},
 	{Name: "busted", Kind: Control, Summary: "publishes before it writes: the checks must catch it", Open: openBusted, Faulty: true},

@@ -2,22 +2,75 @@ package strategies
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
 )
 
-// waiters are the calls that wait for the high watermark. Waiting is not what the models differ in,
-// so all use this: a list with its nodes in the handles, and one goroutine that wakes them. An append
-// pays one load and at most one signal that does not block, however many wait: woken by the append
-// itself, 1,000 waiters would cost it milliseconds.
+// tail is who waits for the log to grow. Waiting is not what the models differ in, so all use this.
+type tail struct {
+	// highWatermark has the consumers, and the producers who wait for the replicas.
+	highWatermark *waiters
+	// logEnd has the followers. Without replicas, the two ends are one.
+	logEnd *waiters
+}
+
+// newTail: offsets gives the model's, which may take its lock.
+func newTail(o Options, offsets func() Offsets) tail {
+	t := tail{highWatermark: newWaiters(func() int64 { return offsets().HighWatermark })}
+	t.logEnd = t.highWatermark
+	if o.Replicas > 0 {
+		t.logEnd = newWaiters(func() int64 { return offsets().LogEnd })
+	}
+	return t
+}
+
+// published is called after an end has been raised, and before the call that raised it returns.
+func (t tail) published(o Offsets) {
+	t.highWatermark.published(o.HighWatermark)
+	if t.logEnd != t.highWatermark {
+		t.logEnd.published(o.LogEnd)
+	}
+}
+
+// replicated waits until all replicas have an append that ends at an offset.
+func (t tail) replicated(ctx context.Context, n *waiter, end int64) error {
+	err := t.highWatermark.wait(ctx, n, end-1)
+	if err == nil || end <= t.highWatermark.end() {
+		return nil
+	}
+	return unknownOutcome(err)
+}
+
+func unknownOutcome(cause error) error { return fmt.Errorf("%w: %w", ErrUnknownOutcome, cause) }
+
+// fail is called when the log will not grow any more.
+func (t tail) fail(logEnd int64, err error) {
+	t.highWatermark.fail(logEnd, err)
+	if t.logEnd != t.highWatermark {
+		t.logEnd.fail(logEnd, err)
+	}
+}
+
+// close ends all waiting. It is called once.
+func (t tail) close() {
+	t.highWatermark.close()
+	if t.logEnd != t.highWatermark {
+		t.logEnd.close()
+	}
+}
+
+// waiters are the calls that wait for one end of the log: a list, ascending by offset, with its nodes in
+// the handles, and one goroutine that wakes them. An append pays one load and at most one signal that does
+// not block, however many wait: woken by the append itself, 1,000 waiters would cost it milliseconds.
 type waiters struct {
-	// highWatermark reads the model's; it may take the model's lock, and is never called under mu.
-	highWatermark func() int64
+	// end reads the model's; it may take the model's lock, and is never called under mu.
+	end func() int64
 
 	// least is the smallest offset that is waited for, MaxInt64 if none. A waiter lowers it before it
-	// looks at the high watermark for the last time, an append raises the high watermark before it
-	// looks at least: one of the two sees the other.
+	// looks at the end for the last time, an append raises the end before it looks at least: one of the
+	// two sees the other.
 	least  atomic.Int64
 	signal chan struct{} // of capacity 1: a pending signal covers all that was published before it is taken
 	stop   chan struct{}
@@ -27,7 +80,8 @@ type waiters struct {
 
 	mu     sync.Mutex
 	list   waiter // sentinel of a ring
-	ending error  // why nobody may wait any more; nil while they may
+	ending error  // why nobody may wait any more for an offset from limit on; nil while they may
+	limit  int64
 }
 
 // waiter is a handle's node in the list.
@@ -40,12 +94,12 @@ type waiter struct {
 
 func newWaiter() waiter { return waiter{ready: make(chan struct{}, 1)} }
 
-func newWaiters(highWatermark func() int64) *waiters {
+func newWaiters(end func() int64) *waiters {
 	w := &waiters{
-		highWatermark: highWatermark,
-		signal:        make(chan struct{}, 1),
-		stop:          make(chan struct{}),
-		done:          make(chan struct{}),
+		end:    end,
+		signal: make(chan struct{}, 1),
+		stop:   make(chan struct{}),
+		done:   make(chan struct{}),
 	}
 	w.least.Store(math.MaxInt64)
 	w.list.prev, w.list.next = &w.list, &w.list
@@ -53,32 +107,31 @@ func newWaiters(highWatermark func() int64) *waiters {
 	return w
 }
 
-// published is called after the high watermark has been raised, and before the append returns.
-func (w *waiters) published(highWatermark int64) {
-	if highWatermark > w.least.Load() {
+func (w *waiters) published(end int64) {
+	if end > w.least.Load() {
 		w.wake()
 	}
 }
 
-// wait implements Handle.Wait.
+// wait returns when an offset is below the end.
 func (w *waiters) wait(ctx context.Context, n *waiter, offset int64) error {
 	for {
 		if w.closed.Load() {
 			return ErrClosed
 		}
-		if offset < w.highWatermark() {
+		if offset < w.end() {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := w.enlist(n, offset); err != nil {
-			if err != ErrClosed && offset < w.highWatermark() {
+			if err != ErrClosed && offset < w.end() {
 				return nil // it got there before the partition failed
 			}
 			return err
 		}
-		if offset < w.highWatermark() {
+		if offset < w.end() {
 			w.delist(n)
 			return nil
 		}
@@ -92,21 +145,21 @@ func (w *waiters) wait(ctx context.Context, n *waiter, offset int64) error {
 	}
 }
 
-// fail ends all waiting with an error, now and from now on, once the high watermark can't rise.
-func (w *waiters) fail(err error) {
+// fail ends waiting for offsets from limit on with an error, now and from now on: the end can't get there.
+func (w *waiters) fail(limit int64, err error) {
 	w.mu.Lock()
 	if w.ending == nil {
-		w.ending = err
+		w.ending, w.limit = err, limit
 	}
 	w.mu.Unlock()
 	w.wake()
 }
 
-// close ends all waiting with ErrClosed and stops the waker. It is called once.
+// close ends all waiting with ErrClosed and stops the waker.
 func (w *waiters) close() {
 	w.closed.Store(true)
 	w.mu.Lock()
-	w.ending = ErrClosed
+	w.ending, w.limit = ErrClosed, math.MinInt64
 	w.mu.Unlock()
 	close(w.stop)
 	<-w.done
@@ -124,7 +177,7 @@ func (w *waiters) run() {
 	for {
 		select {
 		case <-w.signal:
-			w.release(w.highWatermark())
+			w.release(w.end())
 		case <-w.stop:
 			w.release(math.MaxInt64)
 			return
@@ -132,32 +185,42 @@ func (w *waiters) run() {
 	}
 }
 
-// release takes the waiters below the high watermark off the list, or all when waiting has ended.
-func (w *waiters) release(highWatermark int64) {
+// release takes the waiters below the end off the list, in order, and those for whom waiting has ended.
+func (w *waiters) release(end int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	least := int64(math.MaxInt64)
-	for n := w.list.next; n != &w.list; {
-		next := n.next
-		if n.offset < highWatermark || w.ending != nil {
-			n.unlink()
-			n.ready <- struct{}{}
-		} else {
-			least = min(least, n.offset)
-		}
-		n = next
+	for w.list.next != &w.list && w.list.next.offset < end {
+		w.list.next.release()
 	}
+	for w.ending != nil && w.list.prev != &w.list && w.list.prev.offset >= w.limit {
+		w.list.prev.release()
+	}
+	least := int64(math.MaxInt64)
+	if w.list.next != &w.list {
+		least = w.list.next.offset
+	}
+	// In one store: an append that found MaxInt64 in between would wake nobody.
 	w.least.Store(least)
 }
 
+func (n *waiter) release() {
+	n.unlink()
+	n.ready <- struct{}{}
+}
+
+// enlist looks for the waiter's place from the end on: who waits mostly waits for what comes next.
 func (w *waiters) enlist(n *waiter, offset int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ending != nil {
+	if w.ending != nil && offset >= w.limit {
 		return w.ending
 	}
 	n.offset = offset
-	n.prev, n.next = w.list.prev, &w.list
+	before := w.list.prev
+	for before != &w.list && before.offset > offset {
+		before = before.prev
+	}
+	n.prev, n.next = before, before.next
 	n.prev.next, n.next.prev = n, n
 	w.least.Store(min(w.least.Load(), offset))
 	return nil

@@ -45,6 +45,8 @@ func Presets() []Workload {
 	mix := DefaultMix()
 	mix.Name = "mix"
 	mix.Workers = 8
+	// The cheap alternative to the actor, where readers matter.
+	mix.Strategies = append(mix.Strategies, "mutex-rcu")
 
 	tail := Default()
 	tail.Name = "tail"
@@ -53,6 +55,7 @@ func Presets() []Workload {
 	tail.Subscriptions = 2 // each consumer reads everything
 	tail.ProduceRate = 10000
 	tail.Primary = "e2e-p90-sec"
+	tail.Strategies = append(tail.Strategies, "mutex-rcu")
 
 	ingest := Default()
 	ingest.Name = "ingest"

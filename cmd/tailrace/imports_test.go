@@ -24,10 +24,11 @@ var mayImport = map[string][]string{
 	"segment/segmenttest": {"segment"},
 	"workload":            {},
 	"harness":             {"segment", "strategies", "workload", "results"},
+	"harness/torture":     {"segment", "strategies"},
 	"results":             {},
 	"results/resultstest": {"results"},
 	"plots":               {"results"},
-	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "results", "plots"},
+	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "harness/torture", "results", "plots"},
 }
 
 // listed is a package as go list -json describes it.

@@ -69,16 +69,19 @@ func oneListing(cmd *cobra.Command, args []string) error {
 }
 
 func listStrategies(w io.Writer) {
-	fmt.Fprintln(w, "Strategies (--strategies; core and all stand for several)")
-	for _, s := range strategies.List {
-		if s.Kind == strategies.Core {
-			fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
-		}
-	}
-	fmt.Fprintln(w, "\nControls, which are no candidates")
-	for _, s := range strategies.List {
-		if s.Kind == strategies.Control {
-			fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
+	for _, group := range []struct {
+		title string
+		kind  strategies.Kind
+	}{
+		{"Strategies (--strategies; core stands for these, all for these and the variants)", strategies.Core},
+		{"\nVariants, each of which changes one idea of a neighbour", strategies.Variant},
+		{"\nControls, which are no candidates", strategies.Control},
+	} {
+		fmt.Fprintln(w, group.title)
+		for _, s := range strategies.List {
+			if s.Kind == group.kind {
+				fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.Summary)
+			}
 		}
 	}
 }

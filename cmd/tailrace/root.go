@@ -22,6 +22,7 @@ runs, checks that every answer was right, and compares run with run.`
 
 const rootExample = `  tailrace run                               the default sweep, about two minutes
   tailrace run --workers 8 --mix produce=25  your own mix
+  tailrace check                             look for wrong answers of the models
   tailrace list                              what can be compared, under which loads`
 
 // execute runs the command line and returns the exit code.
@@ -52,7 +53,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newList(), newDump(), newExecute())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCheck(), newList(), newDump(), newExecute(), newTorture())
 	return root
 }
 

@@ -1,0 +1,182 @@
+package torture
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tailrace/strategies"
+)
+
+// handoverTime bounds a round.
+const handoverTime = 150 * time.Millisecond
+
+// lockstep is producers that append once per turn, and do not begin the next before everybody has read this
+// one. Nobody is rescued by a later append: one lost wake-up or commit, and all stand still.
+type lockstep struct {
+	round     *round
+	log       strategies.Log
+	crew      *crew
+	followers int
+	// lateness is up to how long a consumer stays away: how long an append takes until it publishes differs a lot.
+	lateness time.Duration
+	// turns is how many there are: the first producer sets it to one more than the turn that it begins, which
+	// the others may have begun too, but have not finished without it.
+	turns atomic.Int64
+
+	// turn is how many each producer has finished, seen up to where each consumer has read.
+	turn, seen []atomic.Int64
+	done       context.Context // ends when the producers are done
+	finish     context.CancelFunc
+}
+
+func (r *round) handover() error {
+	l := &lockstep{
+		round:     r,
+		crew:      newCrew(),
+		followers: r.drawFollowers(),
+		lateness:  draw(r.random, 3*time.Microsecond, 10*time.Microsecond, 30*time.Microsecond, 100*time.Microsecond),
+		turn:      make([]atomic.Int64, draw(r.random, 1, 1, 2, 3, 4)),
+		seen:      make([]atomic.Int64, 1+r.random.IntN(3)),
+	}
+	defer l.crew.stop()
+	l.turns.Store(math.MaxInt64)
+	l.done, l.finish = context.WithCancel(l.crew.ctx)
+	where, err := r.newPlace()
+	if err != nil {
+		return err
+	}
+	defer where.remove()
+	options := r.settings(l.followers)
+	if options.Storage, err = where.open(); err != nil {
+		return err
+	}
+	if l.log, err = r.strategy.Open(options); err != nil {
+		return violationf("open: %v", err)
+	}
+	l.start()
+	if err := l.crew.wait("a call in lockstep", handoverTime+r.options.Patience); err != nil {
+		return err
+	}
+	r.counts.Handovers += l.turns.Load()
+	return r.close(l.log)
+}
+
+func (l *lockstep) start() {
+	var producers sync.WaitGroup
+	for id := range l.turn {
+		producers.Add(1)
+		l.crew.start(func() error {
+			defer producers.Done()
+			return l.produce(id)
+		})
+	}
+	for id := range l.seen {
+		l.crew.start(func() error { return l.consume(id) })
+	}
+	for id := range l.followers {
+		l.crew.start(func() error { return l.follow(id) })
+	}
+	l.crew.start(func() error {
+		producers.Wait()
+		l.finish()
+		return nil
+	})
+}
+
+func (l *lockstep) produce(id int) error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	m := maker{producer: id, random: newRandom(l.round.seed, uint64(id))}
+	began := time.Now()
+	for turn := int64(0); turn < l.turns.Load(); turn++ {
+		if id == 0 && time.Since(began) > handoverTime {
+			l.turns.Store(turn + 1)
+		}
+		b := m.next()
+		acks := draw(m.random, strategies.AcksLeader, strategies.AcksAll)
+		base, err := h.Append(l.crew.ctx, b, acks)
+		if l.crew.ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return violationf("append: %v", err)
+		}
+		l.turn[id].Store(turn + 1)
+		if !l.all(l.turn, turn+1) || !l.all(l.seen, base+int64(b.RecordCount())) {
+			return nil
+		}
+		spin(m.random, 5*time.Microsecond)
+	}
+	return nil
+}
+
+// all waits until all words have come to a value; false if the run has ended before.
+func (l *lockstep) all(words []atomic.Int64, value int64) bool {
+	for i := range words {
+		for words[i].Load() < value {
+			if l.crew.ctx.Err() != nil {
+				return false
+			}
+			runtime.Gosched()
+		}
+	}
+	return true
+}
+
+func (l *lockstep) consume(id int) error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	random := newRandom(l.round.seed, uint64(100+id))
+	s := newStream(len(l.turn), false)
+	buf := make([]byte, 2*maxBatch)
+	for {
+		if err := h.Wait(l.done, s.next); err != nil {
+			if l.done.Err() != nil {
+				return nil
+			}
+			return violationf("wait for %d: %v", s.next, err)
+		}
+		p, err := h.Read(s.next, buf)
+		if err != nil {
+			return violationf("read at %d: %v", s.next, err)
+		}
+		if len(p) == 0 {
+			return violationf("a read at %d gives nothing after the wait for it", s.next)
+		}
+		if err := s.add(p); err != nil {
+			return err
+		}
+		l.seen[id].Store(s.next)
+		// To come to the wait now before, now after the next append, or just between two of its steps.
+		spin(random, l.lateness)
+	}
+}
+
+func (l *lockstep) follow(replica int) error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	s := newStream(len(l.turn), false)
+	buf := make([]byte, 2*maxBatch)
+	for {
+		p, err := h.Fetch(replica, s.next, buf)
+		if err != nil {
+			return violationf("fetch at %d: %v", s.next, err)
+		}
+		if err := s.add(p); err != nil {
+			return err
+		}
+		if len(p) > 0 {
+			continue
+		}
+		if err := h.WaitLogEnd(l.done, s.next); err != nil {
+			if l.done.Err() != nil {
+				return nil
+			}
+			return violationf("wait for %d at the log end: %v", s.next, err)
+		}
+	}
+}

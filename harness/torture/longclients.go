@@ -1,0 +1,185 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"tailrace/segment"
+	"tailrace/strategies"
+)
+
+// producer is one of a long run.
+type producer struct {
+	*longRun
+	handle    strategies.Handle
+	maker     maker
+	last      int64 // the largest offset that it was told
+	batchTime int64 // largest timestamp of its last batch
+	outcomes  []outcome
+	buf       [maxBatch]byte
+}
+
+func (p *producer) append() error {
+	random := p.maker.random
+	ctx, done := p.crew.ctx, func() {}
+	if p.cancels && random.IntN(2) == 0 {
+		ctx, done = cancelledSoon(ctx, random.IntN(12))
+	}
+	acks := draw(random, strategies.AcksNone, strategies.AcksLeader, strategies.AcksLeader, strategies.AcksAll)
+	before := p.acked.Load()
+	o := outcome{sequence: p.maker.sequence, base: -1}
+	// About as late as the records that others are appending.
+	clock := int64(o.sequence * p.producers)
+	b := p.maker.of(1+random.IntN(3), func() int64 { return clock + random.Int64N(50) })
+	o.records = int(b.RecordCount())
+	p.batchTime = b.MaxTimestamp()
+	var base int64
+	base, o.err = p.handle.Append(ctx, b, acks)
+	ended := ctx.Err() != nil
+	done()
+	clear(b) // it is ours again: whoever still uses it stores nonsense
+	if p.crew.ctx.Err() != nil {
+		return nil
+	}
+	var err error
+	switch {
+	case o.err == nil && acks == strategies.AcksNone:
+		if base != -1 {
+			err = violationf("an append without acks returns %d", base)
+		}
+	case o.err == nil:
+		o.base = base
+		err = p.told(o, before, acks)
+	case !ended || !errors.Is(o.err, context.Canceled) && !errors.Is(o.err, strategies.ErrUnknownOutcome):
+		err = violationf("append: %v", o.err)
+	}
+	p.outcomes = append(p.outcomes, o)
+	return err
+}
+
+// told verifies an acknowledgement; before is what others had been told when the append began.
+func (p *producer) told(o outcome, before int64, acks strategies.Acks) error {
+	end := o.base + int64(o.records)
+	if o.base <= p.last || o.base <= before {
+		return violationf("an append gets offset %d, and before it began %d and %d had been told", o.base, p.last, before)
+	}
+	p.last = o.base
+	raise(&p.acked, o.base)
+	now := p.handle.Offsets()
+	if now.LogEnd < end {
+		return violationf("the log end is %d after an append up to %d", now.LogEnd, end)
+	}
+	if p.followers > 0 && acks != strategies.AcksAll {
+		return nil
+	}
+	if have := p.replicasHave(); have < end {
+		return violationf("an append up to %d is acknowledged for all, and a follower has only said to have what is below %d", end, have)
+	}
+	if now.HighWatermark < end {
+		return violationf("the high watermark is %d after the acknowledgement of an append up to %d", now.HighWatermark, end)
+	}
+	raise(&p.visible, end)
+	p.latest.Store(p.batchTime)
+	if p.maker.random.IntN(4) > 0 {
+		return nil
+	}
+	return p.readBack(o)
+}
+
+// readBack reads what was just acknowledged.
+func (p *producer) readBack(o outcome) error {
+	got, err := p.handle.Read(o.base, p.buf[:])
+	if errors.Is(err, strategies.ErrOutOfRange) && p.trimmed.Load() > o.base {
+		return nil
+	}
+	if err != nil {
+		return violationf("read of what was acknowledged at %d: %v", o.base, err)
+	}
+	first := true
+	return split(got, func(b segment.Batch) error {
+		if !first {
+			return nil
+		}
+		first = false
+		return eachMessage(b, p.producers+1, func(producer, sequence int, offset int64) error {
+			if producer != p.maker.producer || sequence-o.sequence != int(offset-o.base) {
+				return violationf("record %d of producer %d is at offset %d, where record %d of producer %d was acknowledged",
+					sequence, producer, offset, o.sequence+int(offset-o.base), p.maker.producer)
+			}
+			return nil
+		})
+	})
+}
+
+// consume follows the log to its end.
+func (l *longRun) consume(buffer int) error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	buf := make([]byte, buffer)
+	s := newStream(l.producers+1, l.cancels)
+	for s.next < l.end.Load() && l.crew.ctx.Err() == nil {
+		if err := h.Wait(l.produced, s.next); err != nil {
+			if l.produced.Err() == nil {
+				return violationf("wait for %d: %v", s.next, err)
+			}
+			if l.end.Load() == math.MaxInt64 {
+				return nil // somebody has failed
+			}
+			continue
+		}
+		p, err := h.Read(s.next, buf)
+		if errors.Is(err, strategies.ErrOutOfRange) && l.trimmed.Load() > s.next {
+			s.jump(h.Offsets().Start)
+			continue
+		}
+		if err != nil {
+			return violationf("read at %d: %v", s.next, err)
+		}
+		if len(p) == 0 {
+			return violationf("a read at %d gives nothing after the wait for it", s.next)
+		}
+		if err := s.add(p); err != nil {
+			return err
+		}
+		if hw := h.Offsets().HighWatermark; s.next > hw {
+			return violationf("a read goes up to %d, and the high watermark is %d", s.next, hw)
+		}
+	}
+	l.mu.Lock()
+	l.records += s.records
+	l.mu.Unlock()
+	return nil
+}
+
+// follow replicates the log to its end.
+func (l *longRun) follow(replica int) error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	buf := make([]byte, 2*maxBatch)
+	s := newStream(l.producers+1, l.cancels)
+	for l.crew.ctx.Err() == nil {
+		raise(&l.noted[replica], s.next)
+		p, err := h.Fetch(replica, s.next, buf)
+		if errors.Is(err, strategies.ErrOutOfRange) && l.trimmed.Load() > s.next {
+			s.jump(h.Offsets().Start)
+			continue
+		}
+		if err != nil {
+			return violationf("fetch at %d: %v", s.next, err)
+		}
+		if err := s.add(p); err != nil {
+			return err
+		}
+		if len(p) > 0 {
+			continue
+		}
+		if s.next >= l.end.Load() {
+			return nil
+		}
+		if err := h.WaitLogEnd(l.produced, s.next); err != nil && l.produced.Err() == nil {
+			return violationf("wait for %d at the log end: %v", s.next, err)
+		}
+	}
+	return nil
+}

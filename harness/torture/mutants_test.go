@@ -1,0 +1,316 @@
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tailrace/strategies"
+)
+
+// mutant is a strategy with a planted bug, in the text of one file.
+type mutant struct {
+	name     string
+	strategy string
+	file     string // below the root of the module
+	old, new string
+	// caughtBy are the checks of which one must find it; a bug in timing may show in several.
+	caughtBy []string
+	// hung: it is found by a call that does not return.
+	hung bool
+}
+
+func mutants() []mutant {
+	concurrent := []string{"linearizability", "long run", "handover"}
+	return []mutant{
+		{
+			name: "publish before write", strategy: "mutex-rcu", file: "strategies/mutex_rcu.go",
+			old: `	base, err = l.partition.append(b)
+	l.publish()
+`,
+			new: `	if base, err = l.partition.add(b); err == nil {
+		early := l.partition.state
+		early.active.Size += int64(len(b))
+		early.active.End, early.LogEnd = b.NextOffset(), b.NextOffset()
+		early.raise()
+		l.snapshot.Store(&early)
+		err = l.partition.commit()
+	}
+	l.publish()
+`,
+			caughtBy: concurrent,
+		},
+		{
+			name: "high watermark and log end of two moments", strategy: "mutex-brief", file: "strategies/mutex_brief.go",
+			old: `func (l *mutexBriefLog) offsets() Offsets {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state.Offsets
+}`,
+			new: `func (l *mutexBriefLog) offsets() Offsets {
+	first := l.picture().Offsets
+	first.LogEnd = l.picture().LogEnd
+	return first
+}`,
+			caughtBy: []string{"linearizability"},
+		},
+		{
+			name: "lost completion at the baton", strategy: "atomics", file: "strategies/atomics_commit.go",
+			old:      `	for l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {`,
+			new:      `	if l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {`,
+			caughtBy: append(concurrent, "close"), hung: true,
+		},
+		{
+			name: "wake before store", strategy: "actor", file: "strategies/actor.go",
+			old: `	a.publish()
+	state := &a.partition.state
+	if a.partition.failure != nil {
+		a.tail.fail(state.LogEnd, a.partition.failure)
+	}
+	a.tail.published(state.Offsets)
+`,
+			new: `	state := &a.partition.state
+	if a.partition.failure != nil {
+		a.tail.fail(state.LogEnd, a.partition.failure)
+	}
+	a.tail.published(state.Offsets)
+	a.publish()
+`,
+			caughtBy: append(concurrent, "close"), hung: true,
+		},
+		{
+			name: "remove before the start moves", strategy: "rwmutex-brief", file: "strategies/maintenance.go",
+			old: `	m.of.drop(start)
+	return segment.Remove(views(dropped))
+`,
+			new: `	err := segment.Remove(views(dropped))
+	m.of.drop(start)
+	return err
+`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "trim without waiting for readers", strategy: "mutex-rcu", file: "strategies/mutex_rcu.go",
+			old: `	l.mu.Unlock()
+	l.reads.quiesce()
+`,
+			new: `	l.mu.Unlock()
+`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "reply used again after cancel", strategy: "actor", file: "strategies/command.go",
+			old: `		case c.state.CompareAndSwap(replicating, left):
+			return true, unknownOutcome(ctx.Err())
+`,
+			new: `		case c.state.Load() == replicating:
+			return false, unknownOutcome(ctx.Err())
+`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "write used again after cancel", strategy: "mutex-group", file: "strategies/mutex_group.go",
+			old: `				h.write = newGroupWrite()
+`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "cancelled append carried out", strategy: "actor", file: "strategies/command.go",
+			old: `func (c *command) claim() bool { return c.state.CompareAndSwap(queued, claimed) }`,
+			new: `func (c *command) claim() bool { c.state.CompareAndSwap(queued, claimed); return c.batch != nil || c.kind != appending }`,
+
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "acknowledged before the replicas have it", strategy: "mutex", file: "strategies/client.go",
+			old:      `	if acks == AcksAll && end > o.HighWatermark {`,
+			new:      `	if acks == AcksAll && end > o.LogEnd {`,
+			caughtBy: []string{"linearizability", "long run"},
+		},
+		{
+			name: "actor acknowledges before the replicas have it", strategy: "actor", file: "strategies/actor.go",
+			old:      `c.acks == AcksAll && c.end > a.partition.state.HighWatermark {`,
+			new:      `c.acks == AcksAll && c.end > a.partition.state.LogEnd {`,
+			caughtBy: []string{"linearizability", "long run"},
+		},
+		{
+			name: "index slot after publish", strategy: "atomics", file: "strategies/atomics.go",
+			old: `	s.files.SetIndex(base, start, end)
+	if ahead := start - ringWindow + ringUnit; ahead > 0 {`,
+			new: `	defer s.files.SetIndex(base, start, end)
+	if ahead := start - ringWindow + ringUnit; ahead > 0 {`,
+			caughtBy: concurrent,
+		},
+		{
+			name: "acknowledged at a wrong offset", strategy: "mutex", file: "strategies/mutex.go",
+			old:      `	return h.acknowledge(ctx, acks, base, b.NextOffset(), offsets)`,
+			new:      `	return h.acknowledge(ctx, acks, max(base, b.NextOffset()-1), b.NextOffset(), offsets)`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "old high watermark after reopening", strategy: "actor", file: "strategies/partition.go",
+			old:      `Offsets{Start: start, HighWatermark: view.End, LogEnd: view.End}`,
+			new:      `Offsets{Start: start, HighWatermark: view.Base(), LogEnd: view.End}`,
+			caughtBy: []string{"close"},
+		},
+		{
+			name: "read past the high watermark", strategy: "actor", file: "strategies/partition.go",
+			old:      `	return s.readTo(s.HighWatermark, offset, buf, c)`,
+			new:      `	return s.readTo(s.LogEnd, offset, buf, c)`,
+			caughtBy: []string{"linearizability", "long run"},
+		},
+		{
+			name: "append under the readers' lock", strategy: "rwmutex", file: "strategies/rwmutex.go",
+			old: `err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, Offsets{}, ErrClosed`,
+			new: `err error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.closed {
+		return 0, Offsets{}, ErrClosed`,
+			caughtBy: append(concurrent, "close"),
+		},
+		{
+			name: "latest timestamp of the last segment alone", strategy: "mutex", file: "strategies/partition.go",
+			old: `		latest = max(latest, list[len(list)-1].latest)
+`,
+			new: `		_ = latest
+`,
+			caughtBy: []string{"linearizability"},
+		},
+		{
+			name: "trim goes too far", strategy: "mutex-brief", file: "strategies/partition.go",
+			old:      `	n := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].End > before })`,
+			new:      `	n := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].Base() > before })`,
+			caughtBy: []string{"linearizability", "long run"},
+		},
+		{
+			name: "Close without waiting for calls", strategy: "mutex-rcu", file: "strategies/gate.go",
+			old: `	whenShut()
+	g.quiesce()
+`,
+			new: `	whenShut()
+`,
+			caughtBy: []string{"close"},
+		},
+		{
+			name: "a goroutine is left by Close", strategy: "rbmutex", file: "strategies/maintenance.go",
+			old: `	if m.stop != nil {
+		close(m.stop)
+		<-m.done
+	}
+`,
+			caughtBy: []string{"close"},
+		},
+		{
+			name: "files of trimmed segments stay open", strategy: "mutex-group", file: "strategies/maintenance.go",
+			old:      `	return segment.Remove(views(dropped))`,
+			new:      `	return nil`,
+			caughtBy: []string{"linearizability", "close"},
+		},
+		{
+			name: "time slot of the batch alone", strategy: "atomics", file: "strategies/atomics_commit.go",
+			old:      `SetTime(s.maxTimestamp, `,
+			new:      `SetTime(slot.maxTimestamp, `,
+			caughtBy: append(concurrent, "differential"),
+		},
+	}
+}
+
+// childVariable makes the test program the process of a check.
+const childVariable = "TAILRACE_TORTURE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := Execute(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// child is the command that starts a program as that process.
+func child(program string) []string { return []string{"env", childVariable + "=1", program} }
+
+// TestMutants plants bugs and requires that each is caught. It builds a program for each of them.
+func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program for each mutant")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile(filepath.Join(root, "docs", "checks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.Contains(string(table), "| "+m.name+" |") {
+				t.Error("docs/checks.md does not list it")
+			}
+			program := m.build(t, root)
+			strategy, err := strategies.Find(m.strategy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			counts, err := Run(t.Context(), child(program), strategy,
+				Options{Duration: time.Minute, Seed: 1, Dir: scratchDir(t), Heap: true, Patience: 2 * time.Second})
+			v, ok := errors.AsType[*Violation](err)
+			if !ok {
+				t.Fatalf("%s: not caught: %+v, %v", m.name, counts, err)
+			}
+			t.Logf("%s: %s after %.1f s (seed %d): %s", m.name, v.Check, time.Since(began).Seconds(), v.Seed, v.What)
+			if !slices.Contains(m.caughtBy, v.Check) {
+				t.Errorf("caught by %s, want one of %v", v.Check, m.caughtBy)
+			}
+			if m.hung && !v.Hung {
+				t.Errorf("caught by an answer, want a call that does not return")
+			}
+		})
+	}
+}
+
+// build makes the test program of the package with the mutant in it.
+func (m mutant) build(t *testing.T, root string) (program string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("the text to replace is in %s %d times, want once", m.file, n)
+	}
+	dir := t.TempDir()
+	mutated, overlay := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
+	program = filepath.Join(dir, "torture.test")
+	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{mutated: strings.Replace(string(text), m.old, m.new, 1), overlay: string(mapping)} {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if output, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
+	}
+	return program
+}

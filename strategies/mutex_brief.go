@@ -1,0 +1,168 @@
+package strategies
+
+import (
+	"context"
+	"sync"
+
+	"tailrace/segment"
+)
+
+// mutexBriefLog holds its mutex only to pick: a read copies the small head of the partition's state under
+// the lock, and reads the log, which is immutable there, outside of it. An append still holds the lock through
+// its write, since the next one begins where it ends. Against mutex it changes how long readers hold the lock.
+type mutexBriefLog struct {
+	admission admission
+	storage   segment.Storage
+	tail      tail
+	maintenance
+	reads gate // calls that use the files without the lock
+
+	// mu protects all below.
+	mu        sync.Mutex
+	partition partition
+	closed    bool
+}
+
+type mutexBriefHandle struct {
+	client
+	pin    pin
+	log    *mutexBriefLog
+	cursor segment.Cursor
+}
+
+func openMutexBrief(o Options) (Log, error) {
+	p, err := openPartition(o)
+	if err != nil {
+		return nil, err
+	}
+	l := &mutexBriefLog{admission: admit(o), storage: o.Storage, partition: p}
+	l.tail = newTail(o, l.offsets)
+	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
+	l.maintain(o.Sync)
+	return l, nil
+}
+
+func (l *mutexBriefLog) NewHandle() Handle {
+	h := &mutexBriefHandle{client: newClient(l.tail), log: l}
+	l.reads.add(&h.pin)
+	return h
+}
+
+func (h *mutexBriefHandle) Append(ctx context.Context, b segment.Batch, acks Acks) (int64, error) {
+	if h.closed {
+		return 0, ErrClosed
+	}
+	if err := h.log.admission.check(ctx, b, acks); err != nil {
+		return 0, err
+	}
+	base, offsets, err := h.log.append(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	h.tail.published(offsets)
+	return h.acknowledge(ctx, acks, base, b.NextOffset(), offsets)
+}
+
+func (l *mutexBriefLog) append(ctx context.Context, b segment.Batch) (base int64, offsets Offsets, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, Offsets{}, ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, Offsets{}, err
+	}
+	base, err = l.partition.append(b)
+	if l.partition.failure != nil {
+		l.tail.fail(l.partition.state.LogEnd, l.partition.failure)
+	}
+	return base, l.partition.state.Offsets, err
+}
+
+func (h *mutexBriefHandle) Read(offset int64, buf []byte) ([]byte, error) {
+	if h.closed || !h.log.reads.enter(&h.pin) {
+		return nil, ErrClosed
+	}
+	defer h.log.reads.leave(&h.pin)
+	state := h.log.picture()
+	return state.read(offset, buf, &h.cursor)
+}
+
+func (h *mutexBriefHandle) OffsetForTime(ts int64) (int64, error) {
+	if h.closed || !h.log.reads.enter(&h.pin) {
+		return 0, ErrClosed
+	}
+	defer h.log.reads.leave(&h.pin)
+	state := h.log.picture()
+	return state.offsetForTime(ts, &h.cursor)
+}
+
+func (h *mutexBriefHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	if h.closed || !h.log.reads.enter(&h.pin) {
+		return nil, ErrClosed
+	}
+	defer h.log.reads.leave(&h.pin)
+	state := h.log.picture()
+	p, err := state.fetch(replica, offset, buf, &h.cursor)
+	if err == nil && state.replicas[replica] != offset {
+		h.tail.published(h.log.fetched(replica, offset))
+	}
+	return p, err
+}
+
+func (l *mutexBriefLog) fetched(replica int, offset int64) Offsets {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.partition.state.fetched(replica, offset)
+	return l.partition.state.Offsets
+}
+
+func (h *mutexBriefHandle) Offsets() Offsets { return h.log.offsets() }
+
+func (l *mutexBriefLog) offsets() Offsets {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state.Offsets
+}
+
+func (l *mutexBriefLog) picture() partitionState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state
+}
+
+// drop waits for the reads that have picked before.
+func (l *mutexBriefLog) drop(start int64) {
+	l.mu.Lock()
+	l.partition.state.trim(start)
+	l.mu.Unlock()
+	l.reads.quiesce()
+}
+
+func (l *mutexBriefLog) fail(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail.fail(l.partition.state.LogEnd, l.partition.fail(cause))
+}
+
+func (h *mutexBriefHandle) Close() error {
+	h.closed = true
+	h.log.reads.remove(&h.pin)
+	return nil
+}
+
+func (l *mutexBriefLog) Close() error {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
+		return nil
+	}
+	// Outside the lock, which the waker and a trim may be about to take.
+	l.reads.close(l.tail.close)
+	l.stopMaintaining()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.close(l.storage)
+}
