@@ -322,9 +322,6 @@ func (r *replication) produce(id int) error {
 				return fmt.Errorf("append: %w", o.err)
 			}
 			o.base = -1
-			if errors.Is(o.err, strategies.ErrUnknownOutcome) {
-				o.err = strategies.ErrUnknownOutcome // the context's error alone says that nothing was appended
-			}
 		case acks == strategies.AcksNone:
 			if o.base != -1 {
 				return fmt.Errorf("append without acks returns %d", o.base)

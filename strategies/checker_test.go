@@ -292,7 +292,6 @@ func (o outcome) check(offsets map[int]int64) error {
 		return fmt.Errorf("acknowledged record %d is missing", o.sequence)
 	case o.base >= 0 && first != o.base:
 		return fmt.Errorf("record %d is at %d, acknowledged at %d", o.sequence, first, o.base)
-	case errors.Is(o.err, strategies.ErrUnknownOutcome):
 	case errors.Is(o.err, context.Canceled) && stored:
 		return fmt.Errorf("record %d was cancelled, and is at %d", o.sequence, first)
 	}

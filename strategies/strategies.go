@@ -33,8 +33,7 @@ var (
 	ErrFailed = errors.New("strategies: partition failed on an earlier write or sync")
 	// ErrUnknownOutcome: the context or the log ended after the append had begun, while it waited for a
 	// sync, for earlier appends to commit or for the replicas. The batch may or may not be in the log. It
-	// wraps why, so that it is to be looked for before an error of the context alone, which says that
-	// nothing was appended.
+	// says why, and wraps neither the context's error nor ErrClosed, which mean that nothing was appended.
 	ErrUnknownOutcome = errors.New("strategies: outcome of the append is unknown")
 	// ErrTooLarge: the batch does not fit in a segment.
 	ErrTooLarge = errors.New("strategies: batch is larger than a segment")

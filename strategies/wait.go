@@ -43,7 +43,9 @@ func (t tail) replicated(ctx context.Context, n *waiter, end int64) error {
 	return unknownOutcome(err)
 }
 
-func unknownOutcome(cause error) error { return fmt.Errorf("%w: %w", ErrUnknownOutcome, cause) }
+// unknownOutcome says why, and wraps ErrUnknownOutcome alone: the error of a context or of a log that is closed
+// would say that nothing was appended.
+func unknownOutcome(cause error) error { return fmt.Errorf("%w: %v", ErrUnknownOutcome, cause) }
 
 // fail is called when the log will not grow any more.
 func (t tail) fail(logEnd int64, err error) {
