@@ -91,7 +91,11 @@ type opening struct {
 }
 
 func (o *opening) open() error {
-	if err := o.list(); err != nil {
+	mark, err := readCleanMark(o.config.Storage)
+	if err != nil {
+		return err
+	}
+	if err := o.list(mark); err != nil {
 		return err
 	}
 	if len(o.bases) == 0 {
@@ -99,10 +103,6 @@ func (o *opening) open() error {
 			return err
 		}
 		return o.finish()
-	}
-	mark, err := readCleanMark(o.config.Storage)
-	if err != nil {
-		return err
 	}
 	if mark != nil && mark.point() == o.point {
 		if o.recovery.Clean, err = mark.matches(o.config, o.bases); err != nil {
@@ -120,8 +120,9 @@ func (o *opening) open() error {
 	return o.finish()
 }
 
-// list finds the segments, and what is known of them.
-func (o *opening) list() (err error) {
+// list finds the segments, and what is known of them. Where the recovery point is lost, a mark still says what
+// was durable, also one that is out of date.
+func (o *opening) list(mark *cleanMark) (err error) {
 	if o.names, err = o.config.Storage.List(); err != nil {
 		return err
 	}
@@ -136,8 +137,12 @@ func (o *opening) list() (err error) {
 	} else if len(o.bases) > 0 {
 		start.value = Point{Base: o.bases[0], Offset: o.bases[0]}
 	}
-	o.point = o.checkpoint.point.value
-	if !o.checkpoint.point.known || o.point.Base < start.value.Base {
+	point := o.checkpoint.point
+	if !point.known && mark != nil {
+		point.value, point.known = mark.point(), true
+	}
+	o.point = point.value
+	if !point.known || o.point.Base < start.value.Base {
 		// Of what lies below the start, nothing is left to be bad.
 		o.point = start.value
 	}

@@ -349,9 +349,13 @@ func (v View) indexes(c *Cursor) (*indexes, error) {
 	return f.trusted.Load(), nil
 }
 
-// rebuild makes the indexes of a view anew, from its log.
+// rebuild makes the indexes of a segment anew, from its log, also where the view's end has been lowered.
 func (v View) rebuild(c *Cursor) (*indexes, error) {
-	ix, _, err := v.index(c, func(Batch) {})
+	v.End = -1
+	ix, size, err := v.index(c, func(Batch) {})
+	if err == nil && size != v.Size {
+		err = v.Files.corrupt(size, errUneven)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -129,17 +129,23 @@ func (a *partitionActor) run() {
 	}
 }
 
-// drain claims a command and those that are queued behind it, and executes them together.
+// drain claims a command and those that are queued behind it, and executes them together; but for those that
+// only look, which it answers at once.
 func (a *partitionActor) drain(c *command) {
 	a.group = a.group[:0]
-	for bytes := 0; c != nil; c = a.next() {
+	for n, bytes := 1, 0; c != nil; n++ {
 		if c.claim() {
-			a.group = append(a.group, c)
-			bytes += len(c.batch)
+			bytes += len(c.batch) + len(c.buf)
+			if c.kind.looks() {
+				a.look(c)
+			} else {
+				a.group = append(a.group, c)
+			}
 		}
-		if len(a.group) == groupCount || bytes >= groupBytes {
+		if n == groupCount || bytes >= groupBytes {
 			break
 		}
+		c = a.next()
 	}
 	if len(a.group) > 0 {
 		a.execute()
@@ -163,15 +169,10 @@ func (a *partitionActor) next() *command {
 
 // execute carries out the group, publishes what has become of the partition, and answers.
 func (a *partitionActor) execute() {
-	changed := false
 	for _, c := range a.group {
 		a.apply(c)
-		changed = changed || !c.kind.looks()
 	}
-	var err error
-	if changed {
-		err = a.commit()
-	}
+	err := a.commit()
 	for i, c := range a.group {
 		// A roll commits what was queued before it: that part of the group stands even if the
 		// rest fails.
@@ -206,6 +207,11 @@ func (a *partitionActor) apply(c *command) {
 			c.end = c.batch.NextOffset()
 		}
 	case fetching:
+		if c.cursor != nil {
+			if c.result, c.err = state.fetch(c.replica, c.offset, c.buf, c.cursor); c.err != nil {
+				return
+			}
+		}
 		state.fetched(c.replica, c.offset)
 	case trimming:
 		state.trim(c.offset)
@@ -213,6 +219,15 @@ func (a *partitionActor) apply(c *command) {
 		a.partition.fail(c.cause)
 	case closing:
 		a.closing = true
+	}
+}
+
+// look answers a command that changes nothing, from what everybody may see: a group that is being carried
+// out may be ahead of that.
+func (a *partitionActor) look(c *command) {
+	state := a.snapshot.Load()
+	c.err = nil
+	switch c.kind {
 	case reading:
 		c.result, c.err = state.read(c.offset, c.buf, c.cursor)
 	case seeking:
@@ -220,6 +235,7 @@ func (a *partitionActor) apply(c *command) {
 	case looking:
 		c.offsets = state.Offsets
 	}
+	c.reply()
 }
 
 // publish makes the owner's state visible. Only the small head is copied: the sealed segments are
@@ -291,7 +307,7 @@ func (h *partitionHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, 
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
 	h.actor.reads.leave(&h.reading)
 	if err == nil && state.replicas[replica] != offset {
-		h.command.kind, h.command.replica, h.command.offset = fetching, replica, offset
+		h.command.kind, h.command.replica, h.command.offset, h.command.cursor = fetching, replica, offset, nil
 		err = h.ask()
 	}
 	return p, err

@@ -1,7 +1,7 @@
 package strategies
 
 // mailboxLog is the classic actor: nothing is shared, and reads are messages too. The owner serves them one
-// after the other, between the appends, and a read waits for those before it. What it loses against actor is
+// after the other, between the writes, and a read waits for the write that is under way. What it loses against actor is
 // what the snapshot gains.
 type mailboxLog struct{ *partitionActor }
 
@@ -32,6 +32,15 @@ func (h mailboxHandle) OffsetForTime(ts int64) (int64, error) {
 		return 0, err
 	}
 	return c.base, nil
+}
+
+func (h mailboxHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
+	c := h.request(fetching, offset)
+	c.replica, c.buf = replica, buf
+	if err := h.ask(); err != nil {
+		return nil, err
+	}
+	return c.result, nil
 }
 
 // Offsets falls back on the picture once the owner takes no more requests.

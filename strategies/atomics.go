@@ -265,6 +265,15 @@ func (l *atomicsLog) roll(s *atomicsSegment, tail extent) error {
 	if err != nil {
 		return l.poison(s, err)
 	}
+	// With the baton, so that whoever takes it to end the partition sees which segment is active, and a
+	// failure that came first ends this roll.
+	for !s.baton.CompareAndSwap(false, true) {
+		runtime.Gosched()
+	}
+	defer s.baton.Store(false)
+	if failure := l.failure.Load(); failure != nil {
+		return errors.Join(*failure, segment.Remove([]segment.View{next.Publish()}))
+	}
 	active := newAtomicsSegment(next.Publish())
 	for { // a trim may come between
 		last := l.segments.Load()
@@ -276,21 +285,24 @@ func (l *atomicsLog) roll(s *atomicsSegment, tail extent) error {
 }
 
 // picture is the partition as of the load of the committed word: a segment that is sealed meanwhile was the
-// whole log until then, and what is trimmed meanwhile is still there for who is inside the gate.
+// whole log until then, and what is trimmed meanwhile is still there for who is inside the gate. Where the high
+// watermark is a word of its own, it looks again until nothing has moved between the loads.
 func (l *atomicsLog) picture() partitionState {
-	// First, since it follows the log end: loaded behind the segments, it could be that of a later one.
-	highWatermark := l.highWatermark.Load()
-	segments := l.segments.Load()
-	files := segments.active.files
-	committed := extent(segments.active.committed.Load())
-	end := files.Base() + committed.records()
-	if len(l.replicas) == 0 {
-		highWatermark = end
-	}
-	return partitionState{
-		sealed:  segments.sealed,
-		active:  segment.View{Files: files, Size: committed.bytes(), End: end, MaxTimestamp: unknownMaxTimestamp},
-		Offsets: Offsets{Start: segments.start, HighWatermark: highWatermark, LogEnd: end},
+	for {
+		highWatermark, segments := l.highWatermark.Load(), l.segments.Load()
+		files := segments.active.files
+		committed := extent(segments.active.committed.Load())
+		end := files.Base() + committed.records()
+		if len(l.replicas) == 0 {
+			highWatermark = end
+		} else if l.highWatermark.Load() != highWatermark || l.segments.Load() != segments {
+			continue
+		}
+		return partitionState{
+			sealed:  segments.sealed,
+			active:  segment.View{Files: files, Size: committed.bytes(), End: end, MaxTimestamp: unknownMaxTimestamp},
+			Offsets: Offsets{Start: segments.start, HighWatermark: highWatermark, LogEnd: end},
+		}
 	}
 }
 
@@ -350,13 +362,13 @@ func (l *atomicsLog) raise() {
 
 func (h *atomicsHandle) Offsets() Offsets { return h.log.offsets() }
 
-// offsets looks again whether what it loaded first is still the same: offsets of two moments may never have
+// offsets looks again whether the segments are still the same: a start and an end of two moments may never have
 // stood together.
 func (l *atomicsLog) offsets() Offsets {
 	for {
-		segments, highWatermark := l.segments.Load(), l.highWatermark.Load()
+		segments := l.segments.Load()
 		state := l.picture()
-		if l.highWatermark.Load() == highWatermark && l.segments.Load() == segments {
+		if l.segments.Load() == segments {
 			return state.Offsets
 		}
 	}

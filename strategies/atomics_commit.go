@@ -17,6 +17,8 @@ const (
 	ringWindow = ringUnit * ringSlots // bytes in flight
 
 	yields = 4 // times that a waiter gives way before it parks
+
+	maxCommits = 64 // that a writer does for others in a row where they are fast
 )
 
 // completion is a slot of the ring. Its other fields are written before size is set, and read after.
@@ -33,15 +35,16 @@ func (l *atomicsLog) ready(s *atomicsSegment) bool {
 }
 
 // advance commits what is finished, if nobody else does. It looks again after it has let go of the
-// baton: a batch may have been finished in between, whose writer found the baton taken. Where commits
-// are slow because they sync, a holder whose own batch (which ends at end) is committed hands over to
-// the next parked writer instead.
+// baton: a batch may have been finished in between, whose writer found the baton taken. A holder whose own
+// batch (which ends at end) is committed hands over to the next parked writer: at once where commits are
+// slow because they sync, else after a while. It would never get back to its caller as long as others find
+// something to finish in time, and where a commit takes a sync, they always do.
 func (l *atomicsLog) advance(s *atomicsSegment, end int64) {
-	for l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {
+	for commits := 0; l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true); commits++ {
 		next := l.commit(s)
 		s.baton.Store(false)
 		own := extent(s.committed.Load()).bytes() >= end
-		if own && l.sync.Bytes == 1 && next != nil && next.unpark() {
+		if own && (l.sync.Bytes > 0 || commits >= maxCommits) && next != nil && next.unpark() {
 			return
 		}
 	}

@@ -104,6 +104,6 @@ func (c *command) wait(ctx context.Context) (given bool, err error) {
 
 // reply sends the command back to its caller.
 func (c *command) reply() {
-	c.batch = nil
+	c.batch, c.buf = nil, nil
 	c.done <- struct{}{}
 }

@@ -11,12 +11,17 @@ import (
 // not what the models differ in, so that all embed it; how segments leave the picture while calls use it is
 // the model's.
 type maintenance struct {
-	// turn lets one of trimming, syncing and closing happen at a time: no file is closed while it is
-	// synced, and the log start moves one way.
-	turn       sync.Mutex
-	ended      bool
 	of         maintained
 	checkpoint *segment.Checkpoint
+
+	// trims lets one trim happen at a time, and none after the end: the log start moves one way.
+	trims sync.Mutex
+	ended bool
+
+	// syncing is held during a sync by the clock. A trim takes it for a moment when its segments have left
+	// the picture, and then no sync knows them: it closes no file that is being synced, and yet keeps no
+	// sync waiting for its readers.
+	syncing sync.Mutex
 
 	stop chan struct{} // nil when nothing is synced by the clock
 	done chan struct{}
@@ -25,7 +30,7 @@ type maintenance struct {
 // maintained is what a model does for its maintenance. All of it may be called at any time before
 // stopMaintaining returns.
 type maintained interface {
-	// picture is the partition now. Its segments stay open while it is maintenance's turn.
+	// picture is the partition now.
 	picture() partitionState
 	// drop takes the sealed segments below an offset out of the picture, and returns when no call uses
 	// them any more.
@@ -61,8 +66,8 @@ func (m *maintenance) run(interval time.Duration) {
 
 // sync makes durable what is published; false when that has failed.
 func (m *maintenance) sync() bool {
-	m.turn.Lock()
-	defer m.turn.Unlock()
+	m.syncing.Lock()
+	defer m.syncing.Unlock()
 	p := m.of.picture()
 	if p.LogEnd == m.checkpoint.LastSynced() {
 		return true
@@ -90,8 +95,8 @@ func (m *maintenance) LastSynced() int64 { return m.checkpoint.LastSynced() }
 // remove drops whole segments below an offset. The new start is durable before any of them leaves, so that a
 // crash in between leaves nothing that Open does not remove.
 func (m *maintenance) remove(before func(partitionState) int64) error {
-	m.turn.Lock()
-	defer m.turn.Unlock()
+	m.trims.Lock()
+	defer m.trims.Unlock()
 	if m.ended {
 		return ErrClosed
 	}
@@ -105,7 +110,14 @@ func (m *maintenance) remove(before func(partitionState) int64) error {
 		return err
 	}
 	m.of.drop(start)
+	m.awaitSync()
 	return segment.Remove(views(dropped))
+}
+
+// awaitSync returns when a sync that is under way is over.
+func (m *maintenance) awaitSync() {
+	m.syncing.Lock()
+	defer m.syncing.Unlock()
 }
 
 // stopMaintaining ends maintenance; a trim in flight is over when it returns.
@@ -114,7 +126,7 @@ func (m *maintenance) stopMaintaining() {
 		close(m.stop)
 		<-m.done
 	}
-	m.turn.Lock()
-	defer m.turn.Unlock()
+	m.trims.Lock()
+	defer m.trims.Unlock()
 	m.ended = true
 }

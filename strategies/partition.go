@@ -326,9 +326,10 @@ const maxReplicas = 64
 // failure is the error of a partition that a write or sync has poisoned.
 func failure(cause error) error { return fmt.Errorf("%w: %w", ErrFailed, cause) }
 
-// close releases the segments and their storage.
+// close releases the segments and their storage. What was written and is not visible, because its sync has
+// failed, goes: the kernel may have dropped it, and the next open could not tell.
 func (p *partition) close(s segment.Storage) error {
-	err := p.checkpoint.Close(views(p.state.sealed), p.log.Publish(), p.failure != nil)
+	err := p.checkpoint.Close(views(p.state.sealed), p.state.active, p.failure != nil)
 	return errors.Join(err, s.Close())
 }
 

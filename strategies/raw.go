@@ -199,7 +199,7 @@ func (l *rawLog) Close() error {
 	defer l.mu.Unlock()
 	var err error
 	for _, p := range l.logs {
-		err = errors.Join(err, segment.Close(views(p.state.sealed), p.log.Publish()))
+		err = errors.Join(err, segment.Close(views(p.state.sealed), p.state.active))
 	}
 	return errors.Join(err, l.options.Storage.Close())
 }
