@@ -143,33 +143,45 @@ func (d *decoder) bytes(n int64) []byte {
 
 // skipRecord takes a record, and gives its deltas; false if it is malformed.
 func (d *decoder) skipRecord() (timestamp, offset int64, ok bool) {
-	size := d.varint()
+	size := d.varint32()
 	if d.bad || size < 1 || size > int64(len(d.p)) {
 		return 0, 0, false
 	}
 	body := decoder{p: d.p[1:size]} // behind the attributes, which the format does not use
 	d.p = d.p[size:]
-	timestamp, offset = body.varint(), body.varint()
-	body.skipNullable()
-	body.skipNullable()
-	headers := body.varint()
+	timestamp, offset = body.varint(), body.varint32()
+	body.skipNullable(-1)
+	body.skipNullable(-1)
+	headers := body.varint32()
 	if headers < 0 {
 		return 0, 0, false
 	}
 	for ; headers > 0 && !body.bad; headers-- {
-		body.skipNullable()
-		body.skipNullable()
+		body.skipNullable(0) // the key
+		body.skipNullable(-1)
 	}
 	return timestamp, offset, !body.bad && len(body.p) == 0
 }
 
-func (d *decoder) skipNullable() {
-	switch n := d.varint(); {
-	case n >= 0 && n <= int64(len(d.p)):
-		d.p = d.p[n:]
-	case n != -1:
+// skipNullable takes a length of at least least, −1 being null, and so many bytes.
+func (d *decoder) skipNullable(least int64) {
+	switch n := d.varint32(); {
+	case n < least || n > int64(len(d.p)):
 		d.bad, d.p = true, nil
+	case n > 0:
+		d.p = d.p[n:]
 	}
+}
+
+// varint32 takes a number that Kafka's decoders read into 32 bits, from at most five bytes.
+func (d *decoder) varint32() int64 {
+	before := len(d.p)
+	n := d.varint()
+	if before-len(d.p) > binary.MaxVarintLen32 || n != int64(int32(n)) {
+		d.bad, d.p = true, nil
+		return 0
+	}
+	return n
 }
 
 // nullable takes a length and so many bytes; a length of −1 is null.

@@ -23,7 +23,7 @@ type Dir struct {
 // OpenDir returns the storage of a directory, which it makes if it is missing. Until Close it is locked
 // against another OpenDir, by this process or by others: that gives ErrLocked.
 func OpenDir(path string) (*Dir, error) {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := makeDir(path); err != nil {
 		return nil, fmt.Errorf("segment: %w", err)
 	}
 	d, err := openDir(path)
@@ -48,6 +48,28 @@ func OpenDirReadOnly(path string) (*Dir, error) {
 		d.readOnly = true
 	}
 	return d, err
+}
+
+// makeDir makes a directory and those above it, and makes the names of those it has made durable: a log that is
+// synced must not be lost with its directory.
+func makeDir(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil // MkdirAll would refuse what is no directory; so does opening it
+	}
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := makeDir(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	d, err := os.Open(parent)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func openDir(path string) (*Dir, error) {

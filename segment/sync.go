@@ -11,7 +11,7 @@ type SyncPolicy struct {
 	// Bytes: a batch with which this many bytes are not synced yet is published and acknowledged only
 	// when it and all before it are. 0 means no such limit; 1 syncs for every batch.
 	Bytes int64
-	// Interval: what is published is synced within this time, beside the appends. 0 means never.
+	// Interval: within this time, a sync of what is published begins, beside the appends. 0 means never.
 	Interval time.Duration
 }
 

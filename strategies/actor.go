@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"tailrace/segment"
@@ -136,7 +137,7 @@ func (a *partitionActor) drain(c *command) {
 	for n, bytes := 1, 0; c != nil; n++ {
 		if c.claim() {
 			bytes += len(c.batch) + len(c.buf)
-			if c.kind.looks() {
+			if a.looks(c) {
 				a.look(c)
 			} else {
 				a.group = append(a.group, c)
@@ -222,6 +223,15 @@ func (a *partitionActor) apply(c *command) {
 	}
 }
 
+// looks reports whether a command changes nothing; a fetch does not if it tells of no progress.
+func (a *partitionActor) looks(c *command) bool {
+	if c.kind != fetching {
+		return c.kind.looks()
+	}
+	replicas := a.snapshot.Load().replicas
+	return c.cursor != nil && (c.replica < 0 || c.replica >= len(replicas) || replicas[c.replica] == c.offset)
+}
+
 // look answers a command that changes nothing, from what everybody may see: a group that is being carried
 // out may be ahead of that.
 func (a *partitionActor) look(c *command) {
@@ -234,6 +244,8 @@ func (a *partitionActor) look(c *command) {
 		c.base, c.err = state.offsetForTime(c.offset, c.cursor)
 	case looking:
 		c.offsets = state.Offsets
+	case fetching:
+		c.result, c.err = state.fetch(c.replica, c.offset, c.buf, c.cursor)
 	}
 	c.reply()
 }
@@ -253,7 +265,7 @@ func (a *partitionActor) answer(c *command) {
 		case a.closing:
 			c.err = unknownOutcome(ErrClosed)
 		case c.state.CompareAndSwap(claimed, replicating):
-			a.acksPendingReplication = append(a.acksPendingReplication, c)
+			a.pend(c)
 			return
 		default: // its caller has left, and adds why
 			c.err = ErrUnknownOutcome
@@ -262,12 +274,22 @@ func (a *partitionActor) answer(c *command) {
 	c.reply()
 }
 
+// pend queues an append that waits for the replicas. Before the queue grows, it loses those whose callers have
+// left: beside a follower that stands still, nothing else would take them out.
+func (a *partitionActor) pend(c *command) {
+	pending := a.acksPendingReplication
+	if len(pending) == cap(pending) {
+		pending = slices.DeleteFunc(pending, func(c *command) bool { return c.state.Load() == left })
+	}
+	a.acksPendingReplication = append(pending, c)
+}
+
 // replicated answers the appends that all replicas have, and all when the log closes.
 func (a *partitionActor) replicated() {
 	pending := a.acksPendingReplication
 	for len(pending) > 0 && (a.closing || pending[0].end <= a.partition.state.HighWatermark) {
 		c := pending[0]
-		pending = pending[1:]
+		pending[0], pending = nil, pending[1:]
 		if c.state.CompareAndSwap(replicating, claimed) { // else its caller has left
 			if c.end > a.partition.state.HighWatermark {
 				c.err = unknownOutcome(ErrClosed)
@@ -310,7 +332,10 @@ func (h *partitionHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, 
 		h.command.kind, h.command.replica, h.command.offset, h.command.cursor = fetching, replica, offset, nil
 		err = h.ask()
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // ask has the owner carry out the handle's command, whatever the context.

@@ -220,7 +220,8 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	slot := &l.ring[start/ringUnit%ringSlots]
 	slot.maxTimestamp, slot.owner = b.MaxTimestamp(), h
 	slot.size.Store(uint64(extentOf(b)))
-	if acks == AcksNone {
+	if acks == AcksNone && l.sync.Bytes == 0 {
+		// Where a commit takes a sync, it waits like everybody: the baton can be handed on only to who does.
 		l.advance(s, end)
 		return base, nil
 	}
@@ -267,9 +268,7 @@ func (l *atomicsLog) roll(s *atomicsSegment, tail extent) error {
 	}
 	// With the baton, so that whoever takes it to end the partition sees which segment is active, and a
 	// failure that came first ends this roll.
-	for !s.baton.CompareAndSwap(false, true) {
-		runtime.Gosched()
-	}
+	s.takeBaton()
 	defer s.baton.Store(false)
 	if failure := l.failure.Load(); failure != nil {
 		return errors.Join(*failure, segment.Remove([]segment.View{next.Publish()}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"tailrace/segment"
 )
@@ -208,9 +209,7 @@ func (h *atomicsHandle) unparkSelf() {
 // which is the active segment since the caller keeps it from being complete or from having a successor;
 // so a commit under way is over, and no later one begins.
 func (l *atomicsLog) poison(s *atomicsSegment, cause error) error {
-	for !s.baton.CompareAndSwap(false, true) {
-		runtime.Gosched()
-	}
+	s.takeBaton()
 	l.giveUp(s, cause)
 	s.baton.Store(false)
 	return *l.failure.Load()
@@ -221,15 +220,26 @@ func (l *atomicsLog) poison(s *atomicsSegment, cause error) error {
 func (l *atomicsLog) fail(cause error) {
 	for {
 		s := l.segments.Load().active
-		if s.baton.CompareAndSwap(false, true) {
-			if l.segments.Load().active == s {
-				l.giveUp(s, cause)
-				s.baton.Store(false)
-				return
-			}
-			s.baton.Store(false)
+		s.takeBaton()
+		active := l.segments.Load().active == s
+		if active {
+			l.giveUp(s, cause)
 		}
-		runtime.Gosched()
+		s.baton.Store(false)
+		if active {
+			return
+		}
+	}
+}
+
+// takeBaton waits for the baton, whose holder may be in a sync.
+func (s *atomicsSegment) takeBaton() {
+	for turn := 0; !s.baton.CompareAndSwap(false, true); turn++ {
+		if turn < yields {
+			runtime.Gosched()
+		} else {
+			time.Sleep(20 * time.Microsecond)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"sort"
 	"sync"
 	"time"
 
@@ -68,11 +69,12 @@ func (m *maintenance) run(interval time.Duration) {
 func (m *maintenance) sync() bool {
 	m.syncing.Lock()
 	defer m.syncing.Unlock()
-	p := m.of.picture()
-	if p.LogEnd == m.checkpoint.LastSynced() {
+	p, synced := m.of.picture(), m.checkpoint.LastSynced()
+	if p.LogEnd == synced {
 		return true
 	}
-	if err := m.checkpoint.Sync(views(p.sealed), p.active); err != nil {
+	first := sort.Search(len(p.sealed), func(i int) bool { return p.sealed[i].End > synced })
+	if err := m.checkpoint.Sync(views(p.sealed[first:]), p.active); err != nil {
 		m.of.fail(err)
 		return false
 	}

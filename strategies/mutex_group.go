@@ -149,6 +149,7 @@ func (l *mutexGroupLog) commit(own *groupWrite) {
 		l.tail.fail(offsets.LogEnd, l.partition.failure)
 	}
 	l.tail.published(offsets)
+	l.handOver() // first, since it takes the next leader a while to wake up
 	for i, w := range l.group {
 		// A roll commits what was queued before it: that part of the group stands even if the rest fails.
 		if w.err == nil && err != nil && w.base >= offsets.LogEnd {
@@ -160,7 +161,6 @@ func (l *mutexGroupLog) commit(own *groupWrite) {
 			w.token <- struct{}{}
 		}
 	}
-	l.handOver()
 }
 
 // take claims the leader's own write and those that are queued with it.

@@ -36,13 +36,14 @@ type sealedSegment struct {
 	latest int64
 }
 
-// seal appends a segment to a list that may be shared.
+// seal appends a segment to a list that may be shared: pictures that have the list end before the new one, and
+// a list is appended to once, by who makes its successor.
 func seal(list []sealedSegment, v segment.View) []sealedSegment {
 	latest := v.MaxTimestamp
 	if len(list) > 0 {
 		latest = max(latest, list[len(list)-1].latest)
 	}
-	return append(slices.Clip(list), sealedSegment{v, latest})
+	return append(list, sealedSegment{v, latest})
 }
 
 // sealAll is the list of these segments.

@@ -8,8 +8,13 @@
 //	mutex     sync.Mutex around every access                          mutex.go
 //	rwmutex   readers share, writers exclude                           rwmutex.go
 //	atomics   reserve in one atomic word, write in parallel, commit in order   atomics.go
-//	actor     one goroutine owns the state, readers load a snapshot    actor.go
+//	actor     one goroutine owns the state, readers load a snapshot    actor.go, command.go
+//	mutex-brief, rwmutex-brief, mutex-rcu, mutex-group, rbmutex, actor-plain, actor-mailbox
+//	          variants: one idea of a neighbour changed                a file each
 //	raw, null, busted   the controls                                   raw.go, null.go, busted.go
+//
+// What they do not differ in is shared too: waiting (wait.go, client.go), trimming and syncing by the clock
+// (maintenance.go), and keeping files open under readers that hold no lock (gate.go).
 package strategies
 
 import (
@@ -49,8 +54,8 @@ var (
 type Acks int8
 
 const (
-	// AcksNone: Append returns −1 as soon as the batch is no longer needed. Whether and where it
-	// was stored is not told.
+	// AcksNone: Append returns −1 once the batch is no longer needed, at the latest when it is committed.
+	// Whether and where it was stored is not told.
 	AcksNone Acks = iota
 	// AcksLeader: after the local write, and after the sync where the policy asks for one.
 	AcksLeader
@@ -99,8 +104,8 @@ type Handle interface {
 	// never touched after.
 	//
 	// A context that ends before the append has begun gives its error, and nothing was appended;
-	// after that the call waits out the write. Other errors: segment.ErrInvalid (not a batch),
-	// ErrTooLarge, ErrFailed, ErrClosed, ErrUnknownOutcome.
+	// after that the call waits out the write. Other errors: segment.ErrInvalid (not a batch), ErrAcks,
+	// ErrTooLarge, segment.ErrOffsets, ErrFailed, ErrClosed, ErrUnknownOutcome.
 	Append(ctx context.Context, b segment.Batch, acks Acks) (base int64, err error)
 
 	// Read returns whole batches below the high watermark in a sub-slice of buf, the first being
