@@ -20,7 +20,7 @@ func commitsForOthers(s strategies.Strategy) bool {
 
 // On a slow disk nobody serves the others for ever: each producer gets a share of what all append together.
 func TestFairBesideSlowSyncs(t *testing.T) {
-	const producers, each = 32, 50
+	const producers, each = 16, 40
 	for _, policy := range []segment.SyncPolicy{segment.EveryBatch(), segment.EveryBytes(400), segment.EveryBytes(4000)} {
 		for acks, name := range map[strategies.Acks]string{strategies.AcksNone: "none", strategies.AcksLeader: "leader"} {
 			t.Run("sync="+policy.String()+"/acks="+name, func(t *testing.T) {

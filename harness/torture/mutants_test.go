@@ -64,8 +64,8 @@ func mutants() []mutant {
 		},
 		{
 			name: "lost completion at the baton", strategy: "atomics", file: "strategies/atomics_commit.go",
-			old:      `	for l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {`,
-			new:      `	if l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {`,
+			old:      `	for commits := 0; l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true); commits++ {`,
+			new:      `	if commits := 0; l.ready(s) && l.failure.Load() == nil && s.baton.CompareAndSwap(false, true) {`,
 			caughtBy: append(concurrent, "close"), hung: true,
 		},
 		{
@@ -89,10 +89,12 @@ func mutants() []mutant {
 		{
 			name: "remove before the start moves", strategy: "rwmutex-brief", file: "strategies/maintenance.go",
 			old: `	m.of.drop(start)
+	m.awaitSync()
 	return segment.Remove(views(dropped))
 `,
 			new: `	err := segment.Remove(views(dropped))
 	m.of.drop(start)
+	m.awaitSync()
 	return err
 `,
 			caughtBy: append(concurrent, "close"),
