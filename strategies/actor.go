@@ -76,7 +76,7 @@ func startActor(o Options, step func(*partitionActor, *command)) (*partitionActo
 		partition: p,
 	}
 	a.publish()
-	a.tail = newTail(o, a.offsets)
+	a.tail = newTail(o, p.state.Offsets)
 	a.maintenance = maintenance{of: a, checkpoint: p.checkpoint}
 	go a.run()
 	a.maintain(o.Sync)

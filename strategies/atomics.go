@@ -123,7 +123,7 @@ func openAtomics(o Options) (Log, error) {
 		l.replicas[i].offset.Store(p.state.LogEnd)
 	}
 	l.highWatermark.Store(p.state.HighWatermark)
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

@@ -43,7 +43,7 @@ func openBusted(o Options) (Log, error) {
 		storage:   o.Storage,
 		state:     p.state,
 	}
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

@@ -34,7 +34,7 @@ func openMutex(o Options) (Log, error) {
 		return nil, err
 	}
 	l := &mutexLog{admission: admit(o), storage: o.Storage, partition: p}
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

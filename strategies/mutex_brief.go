@@ -36,7 +36,7 @@ func openMutexBrief(o Options) (Log, error) {
 		return nil, err
 	}
 	l := &mutexBriefLog{admission: admit(o), storage: o.Storage, partition: p}
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

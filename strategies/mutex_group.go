@@ -69,7 +69,7 @@ func openMutexGroup(o Options) (Log, error) {
 	l := &mutexGroupLog{admission: admit(o), storage: o.Storage, partition: p}
 	l.queue.idle = make(chan struct{})
 	l.publish()
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

@@ -41,7 +41,7 @@ func openMutexRCU(o Options) (Log, error) {
 	}
 	l := &mutexRCULog{admission: admit(o), storage: o.Storage, partition: p}
 	l.publish()
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

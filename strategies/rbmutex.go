@@ -35,7 +35,7 @@ func openRBMutex(o Options) (Log, error) {
 		return nil, err
 	}
 	l := &rbmutexLog{admission: admit(o), storage: o.Storage, partition: p, mu: xsync.NewRBMutex()}
-	l.tail = newTail(o, l.offsets)
+	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
 	return l, nil

@@ -84,7 +84,7 @@ func mutants() []mutant {
 	a.tail.published(state.Offsets)
 	a.publish()
 `,
-			caughtBy: append(concurrent, "close"), hung: true,
+			caughtBy: append(concurrent, "close"),
 		},
 		{
 			name: "remove before the start moves", strategy: "rwmutex-brief", file: "strategies/maintenance.go",
