@@ -60,7 +60,8 @@ const sealedBit extent = 1 << 63
 
 func extentOf(b segment.Batch) extent { return extent(b.RecordCount())<<32 | extent(len(b)) }
 
-func (e extent) bytes() int64   { return int64(uint32(e)) }
+func (e extent) bytes() int64 { return int64(uint32(e)) }
+
 func (e extent) records() int64 { return int64((e &^ sealedBit) >> 32) }
 
 // atomicsSegments is all segments as of a roll or a trim. It never changes.
@@ -228,61 +229,6 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	return base, h.await(ctx, s, end)
 }
 
-// rollFrom seals a segment that has no room, or waits until somebody else has.
-func (h *atomicsHandle) rollFrom(ctx context.Context, s *atomicsSegment) error {
-	for {
-		tail := s.tail.Load()
-		if extent(tail)&sealedBit != 0 {
-			select {
-			case <-s.rolled:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		if s.tail.CompareAndSwap(tail, tail|uint64(sealedBit)) {
-			defer close(s.rolled)
-			return h.log.roll(s, extent(tail))
-		}
-	}
-}
-
-// roll waits for the last commit of a sealed segment and puts the next one in its place. Where bytes are
-// counted, the sealed one is synced, so that they can be counted within the active segment.
-func (l *atomicsLog) roll(s *atomicsSegment, tail extent) error {
-	if err := l.awaitMove(s, tail.bytes()); err != nil {
-		return err
-	}
-	sealed := segment.View{
-		Files: s.files, Size: tail.bytes(), End: s.files.Base() + tail.records(), MaxTimestamp: s.maxTimestamp,
-	}
-	if l.sync.Bytes > 0 && s.synced < sealed.Size {
-		if err := s.files.Sync(); err != nil {
-			return l.poison(s, err)
-		}
-		l.checkpoint.Advance(sealed)
-	}
-	next, err := sealed.Roll()
-	if err != nil {
-		return l.poison(s, err)
-	}
-	// With the baton, so that whoever takes it to end the partition sees which segment is active, and a
-	// failure that came first ends this roll.
-	s.takeBaton()
-	defer s.baton.Store(false)
-	if failure := l.failure.Load(); failure != nil {
-		return errors.Join(*failure, segment.Remove([]segment.View{next.Publish()}))
-	}
-	active := newAtomicsSegment(next.Publish())
-	for { // a trim may come between
-		last := l.segments.Load()
-		rolled := &atomicsSegments{start: last.start, sealed: seal(last.sealed, sealed), active: active}
-		if l.segments.CompareAndSwap(last, rolled) {
-			return nil
-		}
-	}
-}
-
 // picture is the partition as of the load of the committed word: a segment that is sealed meanwhile was the
 // whole log until then, and what is trimmed meanwhile is still there for who is inside the gate. Where the high
 // watermark is a word of its own, it looks again until nothing has moved between the loads.
@@ -371,18 +317,6 @@ func (l *atomicsLog) offsets() Offsets {
 			return state.Offsets
 		}
 	}
-}
-
-// drop replaces the segments, unless a roll comes between, and waits for the calls that know the old ones.
-func (l *atomicsLog) drop(start int64) {
-	for {
-		last := l.segments.Load()
-		trimmed := &atomicsSegments{start: start, sealed: without(last.sealed, start), active: last.active}
-		if l.segments.CompareAndSwap(last, trimmed) {
-			break
-		}
-	}
-	l.gate.quiesce()
 }
 
 func (h *atomicsHandle) Close() error {

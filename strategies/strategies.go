@@ -2,13 +2,13 @@
 //
 // Each model is one file that implements Log and Handle; the part of a partition that is not
 // concurrency (which segment, when to roll, where an offset lies) is plain unsynchronised code that
-// all share, in partition.go. All files keep one order — invariant, type, open, append, roll, read,
+// all share, in partition.go and picture.go. All files keep one order — invariant, type, open, append, roll, read,
 // close — so that two can be read side by side.
 //
 //	mutex     sync.Mutex around every access                          mutex.go
 //	rwmutex   readers share, writers exclude                           rwmutex.go
 //	atomics   reserve in one atomic word, write in parallel, commit in order   atomics.go
-//	actor     one goroutine owns the state, readers load a snapshot    actor.go, command.go
+//	actor     one goroutine owns the state, readers load a snapshot    actor.go, actor_owner.go, command.go
 //	mutex-brief, rwmutex-brief, mutex-rcu, mutex-group, rbmutex, actor-plain, actor-mailbox
 //	          variants: one idea of a neighbour changed                a file each
 //	raw, null, busted   the controls                                   raw.go, null.go, busted.go

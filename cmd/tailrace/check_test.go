@@ -67,7 +67,7 @@ func runCheck(t *testing.T, exitCode int, program string, args ...string) (stdou
 // A strategy that gives a wrong answer is shown with the history that proves it, and with a command that
 // shows it again.
 func TestCheckViolation(t *testing.T) {
-	program := buildWith(t, "strategies/partition.go", "\t\tlatest = max(latest, list[len(list)-1].latest)\n", "\t\t_ = latest\n")
+	program := buildWith(t, "strategies/picture.go", "\t\tlatest = max(latest, list[len(list)-1].latest)\n", "\t\t_ = latest\n")
 	out := filepath.Join(t.TempDir(), "histories")
 	stdout, stderr := runCheck(t, exitFailed, program, "--strategies", "mutex,actor", "--seed", "6", "--storage", "heap", "--out", out)
 	for _, name := range []string{"mutex-violation.txt", "mutex-history.txt", "mutex-history.html", "actor-history.html"} {

@@ -69,7 +69,7 @@ func mutants() []mutant {
 			caughtBy: append(concurrent, "close"), hung: true,
 		},
 		{
-			name: "wake before store", strategy: "actor", file: "strategies/actor.go",
+			name: "wake before store", strategy: "actor", file: "strategies/actor_owner.go",
 			old: `	a.publish()
 	state := &a.partition.state
 	if a.partition.failure != nil {
@@ -138,7 +138,7 @@ func mutants() []mutant {
 			caughtBy: []string{"linearizability", "long run"},
 		},
 		{
-			name: "actor acknowledges before the replicas have it", strategy: "actor", file: "strategies/actor.go",
+			name: "actor acknowledges before the replicas have it", strategy: "actor", file: "strategies/actor_owner.go",
 			old:      `c.acks == AcksAll && c.end > a.partition.state.HighWatermark {`,
 			new:      `c.acks == AcksAll && c.end > a.partition.state.LogEnd {`,
 			caughtBy: []string{"linearizability", "long run"},
@@ -164,7 +164,7 @@ func mutants() []mutant {
 			caughtBy: []string{"close"},
 		},
 		{
-			name: "read past the high watermark", strategy: "actor", file: "strategies/partition.go",
+			name: "read past the high watermark", strategy: "actor", file: "strategies/picture.go",
 			old:      `	return s.readTo(s.HighWatermark, offset, buf, c)`,
 			new:      `	return s.readTo(s.LogEnd, offset, buf, c)`,
 			caughtBy: []string{"linearizability", "long run"},
@@ -184,7 +184,7 @@ func mutants() []mutant {
 			caughtBy: append(concurrent, "close"),
 		},
 		{
-			name: "latest timestamp of the last segment alone", strategy: "mutex", file: "strategies/partition.go",
+			name: "latest timestamp of the last segment alone", strategy: "mutex", file: "strategies/picture.go",
 			old: `		latest = max(latest, list[len(list)-1].latest)
 `,
 			new: `		_ = latest
@@ -192,7 +192,7 @@ func mutants() []mutant {
 			caughtBy: []string{"linearizability"},
 		},
 		{
-			name: "trim goes too far", strategy: "mutex-brief", file: "strategies/partition.go",
+			name: "trim goes too far", strategy: "mutex-brief", file: "strategies/picture.go",
 			old:      `	n := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].End > before })`,
 			new:      `	n := sort.Search(len(s.sealed), func(i int) bool { return s.sealed[i].Base() > before })`,
 			caughtBy: []string{"linearizability", "long run"},
