@@ -44,6 +44,9 @@ type verification struct {
 
 func (v *verification) storage() error {
 	st := v.state
+	if !st.ours && st.has(cleanFile) {
+		return &Fault{File: pointFile, Cause: errNoFile, Effect: Reread}
+	}
 	if st.ours {
 		if err := v.checkpoint(); err != nil {
 			return err

@@ -168,7 +168,7 @@ func (c *logCheck) checkIndexes() error {
 			err = c.ascends(&x, s)
 		case x.Format == Native:
 			err = c.indexes[i].finish(c.state.mark != nil)
-		case c.state.ours:
+		case c.state.ours && s.File == Name(s.Base): // of a copy under another name, nobody expects one
 			err = &Fault{File: x.File, Cause: errNoFile, Effect: Rebuilt}
 		}
 		if err != nil {

@@ -161,7 +161,7 @@ func (l *rbmutexLog) Close() error {
 	if closed {
 		return nil
 	}
-	// Outside the lock, which the waker and a trim may be about to take.
+	// Outside the lock, which a trim may be about to take.
 	l.tail.close()
 	l.stopMaintaining()
 	l.mu.Lock()

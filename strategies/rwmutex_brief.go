@@ -159,7 +159,7 @@ func (l *rwmutexBriefLog) Close() error {
 	if closed {
 		return nil
 	}
-	// Outside the lock, which the waker and a trim may be about to take.
+	// Outside the lock, which a trim may be about to take.
 	l.reads.close(l.tail.close)
 	l.stopMaintaining()
 	l.mu.Lock()

@@ -15,11 +15,14 @@ func ParseSync(s string) (string, error) {
 	if bytes, err := ParseSize(s); err == nil && bytes > 0 {
 		return FormatSize(bytes), nil
 	}
-	if interval, err := time.ParseDuration(s); err == nil && interval > 0 {
+	if interval, err := time.ParseDuration(s); err == nil && interval >= minSyncInterval {
 		return interval.String(), nil
 	}
 	return "", fieldError("sync", s, "unknown; give %s, %s, a size as in 1MiB, or a time as in 10ms", SyncNone, SyncBatch)
 }
+
+// minSyncInterval is the shortest that a timer keeps; whoever wants less wants every batch.
+const minSyncInterval = time.Millisecond
 
 // SyncLimits is the sync policy of a valid workload in numbers: bytes may be appended, or time may pass,
 // before what was appended is made durable. No more than one of them is set; 1 byte is every batch.

@@ -118,7 +118,10 @@ func (f *checkFlags) plan() (*checking, error) {
 		}
 		c.strategies = append(c.strategies, s)
 	}
+	skipped := func(s strategies.Strategy) bool { return torture.Skip(s) != "" }
 	switch {
+	case !slices.ContainsFunc(c.strategies, func(s strategies.Strategy) bool { return !skipped(s) }):
+		return nil, usagef("--strategies %s: nothing to check; %s", strings.Join(names, ","), torture.Skip(c.strategies[0]))
 	case f.duration <= 0:
 		return nil, usagef("--duration %v: checks need some time; give more than 0, as in 10s", f.duration)
 	case f.processors != nil && (*f.processors < 1 || *f.processors > maxProcessors):
@@ -238,7 +241,7 @@ func (c *checking) check(ctx context.Context, s strategies.Strategy) (checked, e
 	}
 	options := c.options
 	if s.Faulty {
-		options.Duration = controlTime
+		options.Duration, options.Patience = controlTime, controlTime
 	}
 	began := time.Now()
 	options.Progress = func(p torture.Progress) {
