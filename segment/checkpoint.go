@@ -179,10 +179,7 @@ func (c *Checkpoint) Close(sealed []View, active View, failed bool) error {
 	if err == nil && !failed {
 		err = c.markClean(sealed, active)
 	}
-	for _, v := range sealed {
-		err = errors.Join(err, v.Files.Close())
-	}
-	return errors.Join(err, active.Files.Close(), c.mapping.Close())
+	return errors.Join(err, closeFiles(sealed, active), c.mapping.Close())
 }
 
 func (c *Checkpoint) markClean(sealed []View, active View) error {

@@ -145,13 +145,6 @@ func (s storedFiles) state(interval int64) (*state, error) {
 	st.slotsSize = size
 	st.point.load(st.slots[pointSlots:][:2*slotSize])
 	st.start.load(st.slots[startSlots:][:2*slotSize])
-	if st.start.known {
-		st.startOffset = st.start.value.Base
-	}
-	st.pointAt = st.point.value
-	if !st.point.known || st.pointAt.Base < st.startOffset {
-		st.pointAt = Point{Base: st.startOffset, Offset: st.startOffset}
-	}
 	if st.has(cleanFile) {
 		p, _, err := s.all(cleanFile, int64(cleanHeader+cleanFooter+cleanEntry*(len(st.bases)+1)))
 		if err != nil {
@@ -162,6 +155,8 @@ func (s storedFiles) state(interval int64) (*state, error) {
 			st.interval = st.mark.interval
 		}
 	}
+	start, point := bounds(st.start, st.point, st.bases, st.mark)
+	st.startOffset, st.pointAt = start.Base, point
 	return st, nil
 }
 

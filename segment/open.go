@@ -120,37 +120,43 @@ func (o *opening) open() error {
 	return o.finish()
 }
 
-// list finds the segments, and what is known of them. Where the recovery point is lost, a mark still says what
-// was durable, also one that is out of date.
+// list finds the segments, and what is known of them.
 func (o *opening) list(mark *cleanMark) (err error) {
 	if o.names, err = o.config.Storage.List(); err != nil {
 		return err
 	}
 	o.bases = segmentBases(o.names)
-	start := o.checkpoint.start
-	if start.known {
-		n, found := slices.BinarySearch(o.bases, start.value.Base)
+	start, point := bounds(o.checkpoint.start, o.checkpoint.point, o.bases, mark)
+	if o.checkpoint.start.known {
+		n, found := slices.BinarySearch(o.bases, start.Base)
 		o.trimmed, o.bases = o.bases[:n], o.bases[n:]
 		if !found && (len(o.trimmed) > 0 || len(o.bases) > 0) {
-			return corrupt(start.value.Base, 0, errMissing)
+			return corrupt(start.Base, 0, errMissing)
 		}
-	} else if len(o.bases) > 0 {
-		start.value = Point{Base: o.bases[0], Offset: o.bases[0]}
 	}
-	point := o.checkpoint.point
-	if !point.known && mark != nil {
-		point.value, point.known = mark.point(), true
-	}
-	o.point = point.value
-	if !point.known || o.point.Base < start.value.Base {
-		// Of what lies below the start, nothing is left to be bad.
-		o.point = start.value
-	}
-	o.recovery.Point = o.point
-	if _, found := slices.BinarySearch(o.bases, o.point.Base); !found && o.point != start.value {
-		return corrupt(o.point.Base, 0, errMissing)
+	o.point, o.recovery.Point = point, point
+	if _, found := slices.BinarySearch(o.bases, point.Base); !found && point != start {
+		return corrupt(point.Base, 0, errMissing)
 	}
 	return nil
+}
+
+// bounds are the log start and the recovery point of a partition with these slots, segments and mark. A log
+// whose start is not known begins with its first segment. Where the recovery point is lost, a mark still says
+// what was durable, also one that is out of date.
+func bounds(startSlots, pointSlots slots2, bases []int64, mark *cleanMark) (start, point Point) {
+	start, point = startSlots.value, pointSlots.value
+	if !startSlots.known && len(bases) > 0 {
+		start = Point{Base: bases[0], Offset: bases[0]}
+	}
+	if !pointSlots.known && mark != nil {
+		point = mark.point()
+	}
+	if !pointSlots.known && mark == nil || point.Base < start.Base {
+		// Of what lies below the start, nothing is left to be bad.
+		point = start
+	}
+	return start, point
 }
 
 var errMissing = errors.New("the segment is missing")
@@ -307,7 +313,11 @@ func (o *opening) orphaned(name string) bool {
 // Close seals the active segment at the end of its view and releases segments that have no checkpoint. No
 // other call may overlap or follow it.
 func Close(sealed []View, active View) error {
-	err := active.Files.Seal(active.Size)
+	return errors.Join(active.Files.Seal(active.Size), closeFiles(sealed, active))
+}
+
+func closeFiles(sealed []View, active View) error {
+	var err error
 	for _, v := range sealed {
 		err = errors.Join(err, v.Files.Close())
 	}
