@@ -28,6 +28,10 @@ type Cell struct {
 	// check of the sweep: the same code measured twice must not differ.
 	Arm string `json:"arm,omitempty"`
 
+	// Build is "" for the tailrace that ran the sweep, else the label of the other binary that it was
+	// compared with.
+	Build string `json:"build,omitempty"`
+
 	Producers int `json:"producers,omitempty"` // goroutines that only append
 	Consumers int `json:"consumers,omitempty"` // goroutines that only read
 	Workers   int `json:"workers,omitempty"`   // goroutines that draw each operation; then the two above are 0
@@ -35,13 +39,21 @@ type Cell struct {
 	ProducePercent float64 `json:"produce_percent,omitempty"`
 
 	Partitions   int     `json:"partitions"`
-	RecordSize   int     `json:"record_size"` // bytes of a record's value
+	RecordSize   int     `json:"record_size"`            // bytes of a record's value; of the largest if they differ
+	RecordSizes  string  `json:"record_sizes,omitempty"` // how sizes are drawn ("uniform:100-1000"); "" if all are equal
 	BatchRecords int     `json:"batch_records"`
 	FetchBytes   int     `json:"fetch_bytes"`            // size of a reader's buffer
-	Pattern      string  `json:"pattern"`                // tail, catch-up or random
+	Pattern      string  `json:"pattern"`                // tail, catch-up, random, zipf or time
+	Skew         float64 `json:"skew,omitempty"`         // of zipf
 	ProduceRate  float64 `json:"produce_rate,omitempty"` // records/s of all producers together; 0 is closed loop
 	ConsumeRate  float64 `json:"consume_rate,omitempty"` // reads/s of all consumers together; 0 is closed loop
-	Acks         string  `json:"acks"`                   // none or leader
+	Rate         float64 `json:"rate,omitempty"`         // operations/s of all workers together; 0 is closed loop
+	Arrivals     string  `json:"arrivals,omitempty"`     // poisson; "" is constant
+	Burst        int     `json:"burst,omitempty"`        // paced operations that are due at once, where more than one
+	Think        float64 `json:"think_sec,omitempty"`    // pause between the operations of a closed loop
+	Replicas     int     `json:"replicas,omitempty"`     // followers
+	Backlog      int64   `json:"backlog,omitempty"`      // bytes unread at which producers are held, in a sustained run
+	Acks         string  `json:"acks"`                   // none, leader or all
 	Sync         string  `json:"sync"`                   // none, batch, a size or a time
 	Storage      string  `json:"storage"`                // tmpfs, disk or heap
 	GOMAXPROCS   int     `json:"gomaxprocs"`
@@ -73,10 +85,12 @@ func (c Cell) anywhere() Cell {
 // given rate, and end to end where producers have one.
 func (c Cell) Paced(kind string) bool {
 	switch kind {
-	case KindProduce, KindEndToEnd:
+	case KindProduce:
+		return c.ProduceRate > 0 || c.Rate > 0
+	case KindEndToEnd:
 		return c.ProduceRate > 0
 	case KindConsume:
-		return c.ConsumeRate > 0
+		return c.ConsumeRate > 0 || c.Rate > 0
 	}
 	return false
 }
@@ -96,6 +110,8 @@ const (
 	MetricSwitches       = "switches/op"
 	MetricAllocs         = "allocs/op"
 	MetricAllocBytes     = "B/op"
+	// Seconds from the moment at which consumers began until they had read a backlog.
+	MetricDrain = "drain-sec"
 )
 
 // The kinds of latency, each a prefix of the metrics LatencyMetric names and the tag of a histogram.
@@ -170,6 +186,72 @@ type Run struct {
 	// ("produce", "consume"): 1 when all did the same, 1/n when one did everything.
 	PerWorkerJain map[string]float64 `json:"per_worker_jain,omitempty"`
 	Warnings      []string           `json:"warnings,omitempty"`
+
+	// Host is the machine that executed the run.
+	Host string `json:"host,omitempty"`
+	// Runtime is what Go and the kernel did inside the window.
+	Runtime Runtime `json:"runtime"`
+	// Inside is the share of the window that the clients of each role ("produce", "consume") spent inside
+	// calls, on average. By Little's law it is throughput × mean service time / number of clients, and it
+	// can't be above 1 by more than what overlaps the window's ends.
+	Inside map[string]float64 `json:"inside,omitempty"`
+	// Achieved is the share of what was asked for, that the run did: the rates of an open loop
+	// ("produce-rate", "consume-rate", "rate") and the share of appends of a mix ("produce-share").
+	Achieved map[string]float64 `json:"achieved,omitempty"`
+	// Series is how throughput and latency went inside the window.
+	Series *Series `json:"series,omitempty"`
+	// Sustained is what a sustained run held and gave back; nil for others.
+	Sustained *Sustained `json:"sustained,omitempty"`
+}
+
+// Runtime is what the Go runtime and the kernel did in the measured window of one run (runtime/metrics,
+// getrusage). Times are in seconds.
+type Runtime struct {
+	VoluntarySwitches   int64   `json:"voluntary_switches"`
+	InvoluntarySwitches int64   `json:"involuntary_switches"`
+	UserCPU             float64 `json:"user_cpu_sec"`
+	SystemCPU           float64 `json:"system_cpu_sec"`
+	GCCycles            int64   `json:"gc_cycles"`
+	GCPauses            int64   `json:"gc_pauses"`        // stops of the world for the collector
+	GCPauseMax          float64 `json:"gc_pause_max_sec"` // upper edge of the bucket that holds the longest
+	// How long goroutines were ready before they ran, upper edges of buckets.
+	SchedulerP50 float64 `json:"scheduler_p50_sec"`
+	SchedulerP99 float64 `json:"scheduler_p99_sec"`
+	SchedulerMax float64 `json:"scheduler_max_sec"`
+	MutexWait    float64 `json:"mutex_wait_sec"` // of all goroutines together, for sync.Mutex and sync.RWMutex
+	HeapBytes    int64   `json:"heap_bytes"`     // in use when the window closed
+	Goroutines   int64   `json:"goroutines"`     // when the window closed
+}
+
+// Series has one element for each interval of a run's window. The histograms of the intervals are in
+// the run's latency file.
+type Series struct {
+	Interval float64 `json:"interval_sec"` // length; the last may be shorter
+	// Operations by kind of operation: "produce", "consume".
+	Operations map[string][]int64 `json:"operations"`
+	// Quantiles by metric ("produce-p99-sec"); null where the interval does not carry them.
+	Quantiles map[string][]*float64 `json:"quantiles"`
+}
+
+// Sustained is what a run held whose consumed segments are trimmed.
+type Sustained struct {
+	Trimmed  int64 `json:"trimmed"`  // segments, each verified before
+	Verified int64 `json:"verified"` // records, before they were trimmed
+	// Held is the share of the window in which producers were held because consumers were behind.
+	Held float64 `json:"held"`
+	// The most and, where it means something, the first and last value seen in the window of: bytes of log
+	// on the storage, open descriptors, memory maps, resident memory in bytes.
+	Bytes Range `json:"bytes"`
+	Files Range `json:"files"`
+	Maps  Range `json:"maps"`
+	RSS   Range `json:"rss"`
+}
+
+// Range is how a quantity went.
+type Range struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+	Most  int64 `json:"most"`
 }
 
 // Valid reports whether the run was verified and found right, so that its numbers count. Only valid
@@ -207,6 +289,21 @@ type Meta struct {
 	Planned  []Comparison `json:"planned"`
 	Verdicts int          `json:"verdicts"`
 
+	// Against describes the other build, where two are compared: its version and commit.
+	Against *Build `json:"against,omitempty"`
+	// Shard says which part of the blocks this machine ran ("2/4"); "" for all.
+	Shard string `json:"shard,omitempty"`
+	// Plan identifies the cells, blocks and seed: results of one plan can be merged.
+	Plan string `json:"plan,omitempty"`
+	// Parts are the results that were merged into these.
+	Parts []Part `json:"parts,omitempty"`
+	// Costs is what the harness itself costs under each workload.
+	Costs []Cost `json:"costs,omitempty"`
+	// Searches are those for the highest rate that can be sustained.
+	Searches []Search `json:"searches,omitempty"`
+	// Profiles were taken in runs of their own, which count for nothing else.
+	Profiles []Profile `json:"profiles,omitempty"`
+
 	Environment Environment `json:"environment"`
 	Preflight   Preflight   `json:"preflight"`
 	Warnings    []string    `json:"warnings,omitempty"`
@@ -240,7 +337,66 @@ type Comparison struct {
 	Workload string `json:"workload"`
 	Strategy string `json:"strategy"`
 	Baseline string `json:"baseline"`
-	Metric   string `json:"metric"`
+	// BaselineBuild is the build that the baseline is of, where two builds are compared.
+	BaselineBuild string `json:"baseline_build,omitempty"`
+	Metric        string `json:"metric"`
+}
+
+// Build is another binary that took part in a sweep.
+type Build struct {
+	Label   string `json:"label"` // as in Cell.Build
+	Binary  string `json:"binary"`
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// Part is one of several results that were merged.
+type Part struct {
+	Dir         string      `json:"dir"`
+	Shard       string      `json:"shard"`
+	Command     []string    `json:"command"`
+	Started     time.Time   `json:"started"`
+	Environment Environment `json:"environment"`
+	Preflight   Preflight   `json:"preflight"`
+	Warnings    []string    `json:"warnings,omitempty"`
+}
+
+// Cost is what the harness costs an operation of a workload, measured with the strategy null: all that a
+// worker does between two calls, but for the checks of answers, whose cost each run measures.
+type Cost struct {
+	Workload string  `json:"workload"`
+	Seconds  float64 `json:"sec_per_op"` // processor time
+}
+
+// Search is one for the highest rate at which a strategy meets objectives.
+type Search struct {
+	Workload   string   `json:"workload"`
+	Strategy   string   `json:"strategy"`
+	Objectives []string `json:"objectives,omitempty"` // "produce p99 < 2ms"; that it keeps up is always one
+	// Records per second: the highest rate that passed and was confirmed, and the lowest that failed; 0 if
+	// there is none.
+	Pass float64 `json:"pass"`
+	Fail float64 `json:"fail"`
+	// Probes in the order in which they were made.
+	Probes []Probe `json:"probes"`
+}
+
+// Probe is one run of a search.
+type Probe struct {
+	Rate   float64 `json:"rate"`
+	Passed bool    `json:"passed"`
+	Reason string  `json:"reason,omitempty"` // why it did not
+	Run    int     `json:"run"`              // index
+	// Confirms says that the rate had been tried before.
+	Confirms bool `json:"confirms,omitempty"`
+}
+
+// Profile is a file with a profile of one cell.
+type Profile struct {
+	Cell Cell   `json:"cell"`
+	Kind string `json:"kind"` // cpu, mutex, block or trace
+	File string `json:"file"` // relative to the sweep directory
 }
 
 // LowerIsBetter reports whether less of a metric is better: latencies and costs, not rates.

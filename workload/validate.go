@@ -11,8 +11,15 @@ import (
 const (
 	AcksNone   = "none"
 	AcksLeader = "leader"
+	AcksAll    = "all"
 	SyncNone   = "none"
 	SyncBatch  = "batch"
+)
+
+// Values of Workload.Arrivals.
+const (
+	ArrivalsConstant = "constant"
+	ArrivalsPoisson  = "poisson"
 )
 
 // Limits that Validate holds a workload to.
