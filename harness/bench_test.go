@@ -32,7 +32,7 @@ func BenchmarkHarness(b *testing.B) {
 		b.StopTimer()
 		began := time.Now()
 		for range b.N {
-			worker.build(worker.clients[0], end)
+			worker.build(worker.clients[0], r.clock.wall(end), end)
 		}
 		report(b, r, float64(time.Since(began)))
 	})
@@ -40,7 +40,7 @@ func BenchmarkHarness(b *testing.B) {
 		r, worker := idle(b, w, "null")
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := worker.readRandom(0, nil); err != nil {
+			if err := worker.readPrefill(0, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -101,8 +101,9 @@ func BenchmarkPacedEndToEnd(b *testing.B) {
 				if !o.Run.Valid() {
 					b.Fatal(o.Run.Verification.Error)
 				}
-				endToEnd.Merge(o.Histograms[results.KindEndToEnd])
-				produce.Merge(o.Histograms[results.KindProduce])
+				totals := histogramsOf(b, o)
+				endToEnd.Merge(totals[results.KindEndToEnd])
+				produce.Merge(totals[results.KindProduce])
 			}
 			b.ReportMetric(float64(endToEnd.Quantile(0.5)), "e2e-p50-ns")
 			b.ReportMetric(float64(endToEnd.Quantile(0.99)), "e2e-p99-ns")

@@ -131,11 +131,11 @@ func TestByteBoundAfterTheWindow(t *testing.T) {
 	}
 	const closing = int64(time.Second)
 	r.closing.Store(closing)
-	r.closeEarly(closing + int64(2*time.Millisecond))
+	r.closeEarly(closing+int64(2*time.Millisecond), &r.early)
 	if r.early.Load() || r.closing.Load() != closing {
 		t.Error("the window counts as shortened after its end")
 	}
-	r.closeEarly(closing / 2)
+	r.closeEarly(closing/2, &r.early)
 	if !r.early.Load() || r.closing.Load() >= closing {
 		t.Error("the window was not shortened")
 	}

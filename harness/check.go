@@ -141,58 +141,75 @@ func (l *ledger) add(base, records int64, told bool) {
 	}
 }
 
-// walked is what a walk over a log saw.
-type walked struct {
+// walker reads the log of a partition from its files, every checksum and every record, and computes the
+// ledgers of its producers from what is there. In a sustained run it goes ahead of the trimming, segment
+// by segment; otherwise over the whole log when the run is over.
+type walker struct {
+	payload *workload.Payload
+	told    bool
+	private bool // the logs of several producers stand in one storage without following each other
+	found   []ledger
+	next    int64 // offset that is due
+
 	batches, records int64
+	ahead            int64 // of the records, those read before the run was over
 }
 
-// walk reads the whole log of a partition from its storage, every checksum and every record, and
-// compares it with the ledgers of the producers, by number. Private logs of several producers stand
-// in one storage without following each other.
-func walk(storage segment.Storage, payload *workload.Payload, ledgers []ledger, told, private bool) (walked, error) {
-	var w walked
-	found := make([]ledger, len(ledgers))
-	next := int64(0)
-	err := segment.Scan(storage, func(file string, b segment.Batch, position int64) error {
-		if base := b.BaseOffset(); base != next && (!private || position != 0) {
-			return violationf("%s at byte %d: a batch at offset %d where %d was due", file, position, base, next)
-		}
-		next = b.NextOffset()
-		w.batches++
-		return walkBatch(b, payload, found, told, &w)
-	})
-	var v *violation
-	if err != nil && !errors.As(err, &v) {
-		err = violationf("%v", err)
-	}
-	if err != nil {
-		return w, err
+func newWalker(payload *workload.Payload, producers int, told, private bool) *walker {
+	return &walker{payload: payload, told: told, private: private, found: make([]ledger, producers)}
+}
+
+// segment walks over one segment that is complete.
+func (w *walker) segment(storage segment.Storage, base int64) error {
+	err := asViolation(segment.ScanSegment(storage, base, w.batch))
+	w.ahead = w.records
+	return err
+}
+
+// finish walks over what there is, and compares it with the ledgers of the producers, by number.
+func (w *walker) finish(storage segment.Storage, ledgers []ledger) error {
+	if err := asViolation(segment.Scan(storage, w.batch)); err != nil {
+		return err
 	}
 	for producer, want := range ledgers {
-		switch got := found[producer]; {
+		switch got := w.found[producer]; {
 		case got.records != want.records:
-			return w, violationf("producer %d: %d records acknowledged, %d in the log", producer, want.records, got.records)
-		case told && got.offsets != want.offsets:
-			return w, violationf("producer %d: its batches are not at the offsets that it was told", producer)
+			return violationf("producer %d: %d records acknowledged, %d in the log", producer, want.records, got.records)
+		case w.told && got.offsets != want.offsets:
+			return violationf("producer %d: its batches are not at the offsets that it was told", producer)
 		}
 	}
-	return w, nil
+	return nil
 }
 
-// walkBatch enters a batch into the ledger of its producer.
-func walkBatch(b segment.Batch, payload *workload.Payload, found []ledger, told bool, w *walked) error {
+// asViolation makes a violation of whatever a walk has found.
+func asViolation(err error) error {
+	var v *violation
+	if err != nil && !errors.As(err, &v) {
+		return violationf("%v", err)
+	}
+	return err
+}
+
+// batch enters a batch into the ledger of its producer.
+func (w *walker) batch(file string, b segment.Batch, position int64) error {
+	if base := b.BaseOffset(); base != w.next && (!w.private || position != 0) {
+		return violationf("%s at byte %d: a batch at offset %d where %d was due", file, position, base, w.next)
+	}
+	w.next = b.NextOffset()
+	w.batches++
 	var l *ledger
 	r := b.Records()
 	for r.Next() {
 		w.records++
-		producer, sequence, _, err := checkRecord(payload, &r.Record, len(found))
+		producer, sequence, _, err := checkRecord(w.payload, &r.Record, len(w.found))
 		if err != nil {
 			return err
 		}
-		if l != nil && l != &found[producer] {
+		if l != nil && l != &w.found[producer] {
 			return violationf("record at offset %d: producer %d in another's batch", r.Record.Offset, producer)
 		}
-		l = &found[producer]
+		l = &w.found[producer]
 		if err := inOrder(producer, sequence, l.records, r.Record.Offset); err != nil {
 			return err
 		}
@@ -202,7 +219,7 @@ func walkBatch(b segment.Batch, payload *workload.Payload, found []ledger, told 
 		return violationf("batch at offset %d: %v", b.BaseOffset(), err)
 	}
 	if l != nil {
-		l.add(b.BaseOffset(), 0, told)
+		l.add(b.BaseOffset(), 0, w.told)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ func idle(tb testing.TB, w workload.Workload, strategy string) (*run, *worker) {
 	r.ctx = tb.Context()
 	workers, _ := r.workers()
 	r.closing.Store(int64(time.Hour))
+	workers[0].boundary = math.MaxInt64 // nobody collects the parts of its intervals
 	return r, workers[0]
 }
 
@@ -66,11 +68,14 @@ func idle(tb testing.TB, w workload.Workload, strategy string) (*run, *worker) {
 func TestDue(t *testing.T) {
 	w := openLoop()
 	r, producer := idle(t, w, "null")
-	steady := r.pace(w.ProduceRate, 1, 0)
+	steady := r.pace(producer, w.ProduceRate, 1, 0)
 	interval := int64(float64(time.Second) / w.ProduceRate)
 	now := r.clock.now()
 	r.start = now
-	intended, wait, stop := producer.due(steady, 1, now)
+	if first, _, _ := producer.due(steady, now); first != r.start {
+		t.Errorf("the first operation is due %d ns after the start", first-r.start)
+	}
+	intended, wait, stop := producer.due(steady, now)
 	if intended != r.start+interval || wait != steady.pauser || stop {
 		t.Errorf("in time: intended %d, wait %p, stop %t", intended-r.start, wait, stop)
 	}
@@ -78,28 +83,29 @@ func TestDue(t *testing.T) {
 		t.Errorf("the append that was to wait ended %d ns early, %v", intended-end, err)
 	}
 	late := r.start + 100*interval
-	intended, wait, stop = producer.due(steady, 2, late)
+	intended, wait, stop = producer.due(steady, late)
 	if intended != r.start+2*interval || wait != nil || stop {
 		t.Errorf("late: intended %d, wait %p, stop %t", intended-r.start, wait, stop)
 	}
-	intended, wait, stop = producer.due(nil, 2, late)
+	intended, wait, stop = producer.due(nil, late)
 	if intended != late || wait != nil || stop {
 		t.Errorf("closed loop: intended %d, want the end of the last call", intended)
 	}
 	r.closing.Store(r.start)
 	for _, paced := range []*pace{nil, steady} {
-		if _, _, stop := producer.due(paced, 1_000_000, late); !stop {
+		if _, _, stop := producer.due(paced, late); !stop {
 			t.Error("the run is over, and an operation is due")
 		}
 	}
-	if r.pace(0, 1, 0) != nil {
+	if r.pace(producer, 0, 1, 0) != nil {
 		t.Error("no rate has a pace")
 	}
 }
 
 // What a worker does for an operation allocates nothing; the rest is the strategy's.
 func TestWorkerAllocatesNothing(t *testing.T) {
-	mix, paced := tinyMix(), openLoop()
+	mix, paced := tinyMix(), tinyMix()
+	paced.Rate = 4000
 	for name, w := range map[string]workload.Workload{"mix": mix, "paced": paced} {
 		r, worker := idle(t, w, "null")
 		wait, err := newPauser(r.clock)
@@ -120,7 +126,7 @@ func TestWorkerAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations an append, want none", name, n)
 		}
 		if n := testing.AllocsPerRun(200, func() {
-			if err := worker.readRandom(r.clock.now(), wait); err != nil {
+			if err := worker.readPrefill(r.clock.now(), wait); err != nil {
 				t.Fatal(err)
 			}
 		}); n != 0 {

@@ -84,6 +84,11 @@ func commit() string {
 	if !ok {
 		return "unknown"
 	}
+	return commitOf(info)
+}
+
+// commitOf is the commit that a binary was built from.
+func commitOf(info *debug.BuildInfo) string {
 	revision, dirty := "", ""
 	for _, s := range info.Settings {
 		switch {
@@ -164,6 +169,16 @@ func onlineCPUs() (int, bool) {
 
 // availableMemory is the bytes that can be used without swapping; 0 where that is not known.
 func availableMemory() int64 { return memoryOf("MemAvailable") }
+
+// residentMemory is the bytes of memory that the process has; 0 where that is not known.
+func residentMemory() int64 {
+	fields := strings.Fields(readLine("/proc/self/statm"))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
 
 func memoryOf(key string) int64 {
 	for line := range strings.Lines(readFile("/proc/meminfo")) {

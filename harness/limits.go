@@ -31,15 +31,23 @@ func checkOut(out string) error {
 	return nil
 }
 
+// storedBytes bounds what a run has on its storage at once. A sustained one has what is unread, what is
+// about to be trimmed, and what comes in while the keeper looks elsewhere.
+func storedBytes(w *workload.Workload) int64 {
+	if w.Backlog > 0 {
+		return w.Prefill + 2*w.Backlog + 4*w.SegmentSize*int64(w.Partitions) + spareBytes
+	}
+	return w.MaxBytes
+}
+
 // resultBytes is room for the results of a large sweep: a histogram log and a line for each run, charts,
 // report.
 const resultBytes = 64 << 20
 
 // checkResources refuses a workload whose clients need more memory or descriptors than there are.
 func checkResources(w *workload.Workload, raw bool) error {
-	clients := int64(w.Producers + w.Workers + w.Consumers*w.Partitions)
-	const histograms = 3 * 256 << 10
-	memory := clients * (int64(w.FetchBytes) + histograms)
+	clients := int64(w.Producers + w.Workers + w.Consumers*w.Partitions + w.Replicas*w.Partitions)
+	memory := clients*(int64(w.FetchBytes)+2*partBytes) + partsBytes
 	if free := availableMemory(); free > 0 && memory > free/2 {
 		return usagef("workload %s: its %d clients need %s for buffers and histograms, and %s of memory are available; lower their number or --fetch-bytes",
 			w.Name, clients, results.FormatBytes(float64(memory)), results.FormatBytes(float64(free)))
@@ -52,8 +60,8 @@ func checkResources(w *workload.Workload, raw bool) error {
 	if raw {
 		logs *= int64(1 + w.Producers + w.Workers) // each has its own
 	}
-	files := 64 + logs + w.MaxBytes/w.SegmentSize
-	if w.OpenLoop() {
+	files := 64 + logs + storedBytes(w)/w.SegmentSize
+	if w.OpenLoop() || w.Think > 0 {
 		files += clients // timers
 	}
 	if uint64(files) > limit.Max {

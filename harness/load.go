@@ -12,53 +12,69 @@ import (
 // workers makes the workers of the run and what each of them does.
 func (r *run) workers() (workers []*worker, bodies []func() error) {
 	load := &r.spec.Workload
-	add := func(producer bool, partitions []*partition) *worker {
+	add := func(does role, partitions []*partition) *worker {
 		w := &worker{
-			run:   r,
-			draw:  workload.NewDraw(r.spec.Seed, len(workers)),
-			share: (load.MaxBytes - load.Prefill) / int64(max(1, r.producers()-1)),
+			run:  r,
+			role: does,
+			draw: workload.NewDraw(r.spec.Seed, len(workers)),
 		}
-		if producer {
+		if does&roleProduce != 0 {
 			w.id = uint32(len(workers) + 1)
 		}
 		for _, p := range partitions {
 			w.clients = append(w.clients, r.client(p))
 		}
-		w.prepare()
 		workers = append(workers, w)
 		return w
 	}
-	for range load.Workers {
-		bodies = append(bodies, add(true, r.partitions).mixed)
+	for i := range load.Workers {
+		w := add(roleBoth, r.partitions)
+		pace := r.pace(w, load.Rate, load.Workers, i)
+		bodies = append(bodies, func() error { return w.mixed(pace) })
 	}
 	for i := range load.Producers {
-		w := add(true, r.partitions)
+		w := add(roleProduce, r.partitions)
 		w.next = i % len(w.clients)
-		pace := r.pace(load.ProduceRate/float64(load.BatchRecords), load.Producers, i)
+		pace := r.pace(w, load.ProduceRate/float64(load.BatchRecords), load.Producers, i)
 		bodies = append(bodies, func() error { return w.producer(pace) })
 	}
 	readers := r.readers()
+	r.consumers = len(readers)
 	for i, partitions := range readers {
-		w := add(false, partitions)
-		pace := r.pace(load.ConsumeRate, len(readers), i)
-		if load.Pattern == workload.Random {
+		w := add(roleConsume, partitions)
+		pace := r.pace(w, load.ConsumeRate, len(readers), i)
+		if readsPrefill(load.Pattern) {
 			bodies = append(bodies, func() error { return w.reader(pace) })
 		} else {
 			bodies = append(bodies, func() error { return w.consumer(w.clients[0], pace) })
 		}
 	}
+	r.allow(load.Workers + load.Producers)
+	r.interval = intervalLength(len(workers), load.Duration)
+	r.collector = newCollector(r, workers)
+	for _, p := range r.partitions {
+		for replica := range load.Replicas {
+			w := add(roleConsume, []*partition{p})
+			c := w.clients[0]
+			r.followers = append(r.followers, func() error { return w.follow(c, replica) })
+			bodies = append(bodies, func() error { return w.follower(c, replica) })
+		}
+	}
+	for _, w := range workers {
+		w.prepare()
+	}
 	return workers, bodies
 }
 
 // readers says which partitions each consuming goroutine reads: one partition each when it reads in
-// sequence, so that a consumer of several is several goroutines; any of them when it reads at random.
+// sequence, so that a consumer of several is several goroutines; any of them when it draws its offsets.
 func (r *run) readers() [][]*partition {
 	load := &r.spec.Workload
 	var readers [][]*partition
 	if load.Consumers == 0 {
 		return nil
 	}
-	if load.Pattern == workload.Random {
+	if readsPrefill(load.Pattern) {
 		for range load.Consumers {
 			readers = append(readers, r.partitions)
 		}
@@ -75,12 +91,14 @@ func (r *run) readers() [][]*partition {
 // pace is when a worker's operations are due, and its way to wait for that.
 type pace struct {
 	*pauser
-	schedule workload.Schedule
+	schedule *workload.Schedule
 }
 
-// pace is that of one of the workers who share a rate; nil for a closed loop.
-func (r *run) pace(rate float64, workers, worker int) *pace {
-	if rate == 0 {
+// pace is that of one of the workers who share a rate; nil for a closed loop, in which a worker may pause
+// too.
+func (r *run) pace(w *worker, rate float64, workers, worker int) *pace {
+	load := &r.spec.Workload
+	if rate == 0 && load.Think == 0 {
 		return nil
 	}
 	p, err := newPauser(r.clock)
@@ -89,22 +107,20 @@ func (r *run) pace(rate float64, workers, worker int) *pace {
 		return nil
 	}
 	r.pausers = append(r.pausers, p)
-	return &pace{pauser: p, schedule: workload.NewSchedule(rate, workers, worker)}
+	if rate == 0 {
+		w.thinker = p
+		return nil
+	}
+	// A seed for each role: with the same one, a producer and a consumer would be due at the same moments.
+	return &pace{pauser: p, schedule: workload.NewSchedule(load, rate, workers, worker, r.spec.Seed+uint64(w.role)<<56)}
 }
 
 // load runs the workers through ramp and window, and measures the process meanwhile.
 func (r *run) load(workers []*worker, bodies []func() error) measured {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	r.ctx = ctx
-	for _, w := range workers {
-		for _, c := range w.clients {
-			if r.spec.Workload.Pattern == workload.Tail {
-				c.position = c.partition.prefilled
-				c.checker.sequences[0] = c.partition.prefilled
-			}
-		}
-	}
+	r.ctx, r.cancel = ctx, cancel
+	r.placeReaders(workers)
 	runtime.GC() // every run begins its load with the heap of its own state alone
 
 	load := &r.spec.Workload
@@ -126,25 +142,80 @@ func (r *run) load(workers []*worker, bodies []func() error) measured {
 			if err := body(); err != nil {
 				r.fail(err)
 			}
+			workers[i].handOver()
 		}()
 	}
+	r.collector.done.Add(1)
+	go r.collector.collect()
 	ready.Wait()
 	r.start = r.clock.now()
 	r.open = r.start + int64(load.Ramp)
+	for _, w := range workers {
+		w.boundary = r.open
+	}
 	if r.failure.Load() == nil {
 		r.closing.Store(r.open + int64(load.Duration))
 	}
 	close(barrier)
+	if load.Backlog > 0 {
+		r.keeper = newKeeper(r)
+		go r.keeper.keep()
+	}
 
 	m := newMeter(r)
 	r.pause(r.open)
 	m.open()
 	r.pause(r.open + int64(load.Duration))
 	m.close()
-	producing.Wait()
+	r.await(&producing)
 	cancel() // consumers at the end of the log wait for nothing more
 	done.Wait()
+	r.collector.close()
+	if r.keeper != nil {
+		r.keeper.stop()
+	}
 	return m.measured
+}
+
+// await waits for the producers to end. Followers and consumers go on until then, since an append may wait
+// for them; one that nobody answers is a wrong answer too.
+func (r *run) await(producing *sync.WaitGroup) {
+	ended := make(chan struct{})
+	go func() {
+		producing.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(r.patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		r.fail(violationf("an append had not returned %v after the window", r.patience))
+		<-ended
+	}
+}
+
+// placeReaders puts consumers where they begin, and says how far the keeper of a sustained run may trim.
+func (r *run) placeReaders(workers []*worker) {
+	load := &r.spec.Workload
+	for _, w := range workers[load.Workers+load.Producers:][:r.consumers] {
+		for _, c := range w.clients {
+			if load.DrainRatio > 0 {
+				r.draining.Add(1)
+				continue
+			}
+			if load.Pattern != workload.Tail {
+				continue
+			}
+			c.position = c.partition.prefilled
+			c.checker.sequences[0] = c.partition.prefilled
+			if load.Backlog > 0 {
+				c.consumed = new(paddedOffset)
+				c.consumed.Store(c.position)
+				c.partition.consumed = append(c.partition.consumed, c.consumed)
+			}
+		}
+	}
 }
 
 // pause waits until the clock reads at, the window closes early, or the run fails.

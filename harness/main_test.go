@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"tailrace/results"
+	"tailrace/strategies"
 	"tailrace/workload"
 )
 
@@ -37,7 +39,11 @@ func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
 		os.Exit(child(mode))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if dir := builtTailrace.dir; dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 // child is the process of a run in the given mode.
@@ -170,6 +176,82 @@ func performUntil(t *testing.T, spec Spec, has func(run *results.Run) bool) *Out
 
 // hasOperations is for performUntil.
 func hasOperations(run *results.Run) bool { return run.Metrics[results.MetricOps] > 0 }
+
+// histogramsOf are those of a whole run, by kind.
+func histogramsOf(tb testing.TB, o *Outcome) map[string]*results.Histogram {
+	tb.Helper()
+	return results.Total(intervalsOf(tb, o))
+}
+
+// intervalsOf are the histograms of each interval of a run.
+func intervalsOf(tb testing.TB, o *Outcome) []results.IntervalHistograms {
+	tb.Helper()
+	decoded, broken := o.decoded()
+	intervals := slices.Collect(decoded)
+	if *broken != nil {
+		tb.Fatal(*broken)
+	}
+	return intervals
+}
+
+// counted is what a tally has counted, as a histogram.
+func counted(t *tally) *results.Histogram {
+	if h := t.kept().histogram(); h != nil {
+		return h
+	}
+	return results.NewHistogram()
+}
+
+// collect adds up what workers have measured, as at the end of a run.
+func collect(r *run, workers ...*worker) {
+	r.interval = intervalLength(len(workers), r.spec.Workload.Duration)
+	r.collector = newCollector(r, workers)
+	r.collector.done.Add(1)
+	go r.collector.collect()
+	for _, w := range workers {
+		w.handOver()
+	}
+	r.collector.close()
+}
+
+// wrapped is a log whose handles are changed.
+type wrapped struct {
+	strategies.Log
+	handle func(strategies.Handle) strategies.Handle
+}
+
+func (l *wrapped) NewHandle() strategies.Handle { return l.handle(l.Log.NewHandle()) }
+
+// wrap is a run of a spec whose clients get changed handles.
+func wrap(t *testing.T, spec Spec, handle func(strategies.Handle) strategies.Handle) *run {
+	t.Helper()
+	if err := spec.Workload.Validate(); err != nil {
+		t.Fatalf("the workload is not one: %v", err)
+	}
+	r, err := newRun(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.partitions {
+		p.log = &wrapped{Log: p.log, handle: handle}
+	}
+	return r
+}
+
+// ends executes a run that must not go on for ever.
+func ends(t *testing.T, r *run) *Outcome {
+	t.Helper()
+	const forEver = 20 * time.Second
+	done := make(chan *Outcome, 1)
+	go func() { done <- r.perform() }()
+	select {
+	case o := <-done:
+		return o
+	case <-time.After(forEver):
+		t.Fatalf("the run has not ended after %v", forEver)
+		return nil
+	}
+}
 
 // wantEmpty verifies that a directory holds nothing.
 func wantEmpty(t *testing.T, dir string) {

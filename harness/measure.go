@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"tailrace/results"
 )
 
 // measured is what the process and the machine did inside the window.
@@ -19,6 +19,7 @@ type measured struct {
 	bytes    int64 // allocated
 	rolls    int
 	elapsed  time.Duration // between the two readings, about the window
+	runtime  results.Runtime
 
 	steal, other float64 // shares of the machine's CPU time, 0 to 1
 }
@@ -38,6 +39,7 @@ type reading struct {
 	allocs, bytes int64
 	segments      int
 	machine       cpuTimes
+	runtime       runtimeReading
 }
 
 func newMeter(r *run) *meter { return &meter{run: r} }
@@ -57,6 +59,7 @@ func (m *meter) close() {
 	m.measured.allocs = allocs - before.allocs
 	m.measured.bytes = bytes - before.bytes
 	m.measured.rolls = after.segments - before.segments
+	m.measured.runtime = after.runtime.since(before.runtime)
 	if total := after.machine.total - before.machine.total; total > 0 {
 		m.measured.steal = (after.machine.steal - before.machine.steal) / total
 		busy := after.machine.busy - before.machine.busy
@@ -65,11 +68,12 @@ func (m *meter) close() {
 }
 
 func (m *meter) read() reading {
-	r := reading{at: time.Now(), machine: machineTimes()}
-	var usage unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &usage) == nil {
-		r.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-		r.switches = int64(usage.Nvcsw) + int64(usage.Nivcsw)
+	r := reading{at: time.Now(), machine: machineTimes(), runtime: readRuntime()}
+	usage := &r.runtime.usage
+	r.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	r.switches = int64(usage.Nvcsw) + int64(usage.Nivcsw)
+	if k := m.run.keeper; k != nil {
+		r.segments = int(k.trimmed.Load())
 	}
 	for _, p := range m.run.partitions {
 		names, _ := p.storage.List() // a count that can't be had is 0

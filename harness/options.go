@@ -2,6 +2,8 @@ package harness
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"tailrace/results"
@@ -51,6 +53,13 @@ type Options struct {
 	// KeepData leaves the segment files of the last block, in a directory that a warning names.
 	KeepData bool
 
+	// Against is the binary of another build of tailrace, with which each cell runs too; "" for none.
+	Against string
+	// Shard is the part of the blocks that is run here.
+	Shard Shard
+	// Profiles are the kinds of profiles to be taken of every cell, in runs of their own (ProfileCPU, …).
+	Profiles []string
+
 	// Child is the command that calls Execute in a new process: the program and its arguments.
 	Child []string
 	// Command and Version are recorded: what the user typed, and what this is.
@@ -74,15 +83,51 @@ type Plan struct {
 	Options Options
 	Cells   []PlannedCell
 	Meta    results.Meta
+	// Searches are those for the highest rate that can be sustained, each of one workload.
+	Searches []PlannedSearch
 	// Estimate is how long the runs will take.
 	Estimate time.Duration
+
+	id      string // names the directories of the data
+	resumed bool
+}
+
+// Runs is the number of runs on this machine: those of the blocks, and about those of the searches, which
+// can't be known before.
+func (p *Plan) Runs() int {
+	runs := len(p.Cells) * p.Options.Shard.blocks(p.Options.Blocks)
+	for i := range p.Searches {
+		runs += usualProbes * len(p.Searches[i].Cells)
+	}
+	return runs
+}
+
+// Describe says how much is run: "19 cells × 6 blocks", "2 searches".
+func (p *Plan) Describe() string {
+	var parts []string
+	if len(p.Cells) > 0 {
+		blocks := fmt.Sprintf("%d blocks", p.Options.Blocks)
+		if p.Options.Shard.Count > 0 {
+			blocks = fmt.Sprintf("%d of %s", p.Options.Shard.blocks(p.Options.Blocks), blocks)
+		}
+		parts = append(parts, fmt.Sprintf("%d cells × %s", len(p.Cells), blocks))
+	}
+	for i := range p.Searches {
+		parts = append(parts, fmt.Sprintf("search for the highest rate of %s", p.Searches[i].Cells[0].Workload.Name))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // PlannedCell is one cell with all that a run of it needs.
 type PlannedCell struct {
-	Cell     results.Cell
-	Workload workload.Workload
-	Place    Place
+	Cell     results.Cell      `json:"cell"`
+	Workload workload.Workload `json:"workload"`
+	Place    Place             `json:"place"`
+}
+
+// PlannedSearch is the search of one workload, by several strategies in turn.
+type PlannedSearch struct {
+	Cells []PlannedCell `json:"cells"` // one a strategy, without a rate
 }
 
 // Place is where the data of a run lives.

@@ -136,13 +136,14 @@ func wantSound(t *testing.T, o *Outcome, strategy strategies.Strategy, w *worklo
 		t.Errorf("end-to-end latencies: %t, want %t", endToEnd, want)
 	}
 	wantFiniteMetrics(t, run)
+	totals := histogramsOf(t, o)
 	for kind, n := range run.Samples {
-		if h := o.Histograms[kind]; h == nil || h.Count() != n || n == 0 {
+		if h := totals[kind]; h == nil || h.Count() != n || n == 0 {
 			t.Errorf("%d samples of %s, and the histogram %v", n, kind, h)
 		}
 	}
-	if len(o.Histograms) != len(run.Samples) {
-		t.Errorf("%d histograms for %d kinds", len(o.Histograms), len(run.Samples))
+	if len(totals) != len(run.Samples) {
+		t.Errorf("%d histograms for %d kinds", len(totals), len(run.Samples))
 	}
 	for role, j := range run.PerWorkerJain {
 		if j <= 0 || j > 1+1e-9 {
@@ -214,7 +215,7 @@ func TestMixCatchUp(t *testing.T) {
 	c.position = 0
 	var positions []int64
 	for range 7 {
-		if err := worker.readMixed(0); err != nil {
+		if err := worker.readMixed(0, nil); err != nil {
 			t.Fatal(err)
 		}
 		positions = append(positions, c.position)
@@ -271,13 +272,14 @@ func TestOpenLoopKinds(t *testing.T) {
 				t.Fatal(run.Verification.Error)
 			}
 			wantFiniteMetrics(t, run)
+			totals := histogramsOf(t, o)
 			for _, kind := range []string{results.KindProduce, results.KindProduceService, results.KindConsume, results.KindConsumeService} {
-				if o.Histograms[kind] == nil {
+				if totals[kind] == nil {
 					t.Fatalf("no latencies of the kind %s", kind)
 				}
 			}
 			for _, role := range []string{results.KindProduce, results.KindConsume} {
-				fromIntended, service := o.Histograms[role], o.Histograms[role+"-service"]
+				fromIntended, service := totals[role], totals[role+"-service"]
 				if fromIntended.Count() != service.Count() {
 					t.Errorf("%s: %d latencies and %d service times", role, fromIntended.Count(), service.Count())
 				}
@@ -286,7 +288,7 @@ func TestOpenLoopKinds(t *testing.T) {
 						role, fromIntended.Sum(), service.Sum())
 				}
 			}
-			lateness, ok := o.Histograms[results.KindProduceLateness]
+			lateness, ok := totals[results.KindProduceLateness]
 			if !ok {
 				t.Skip("no worker was ever free before its time on this machine now")
 			}
@@ -341,17 +343,15 @@ func TestOpenLoopNeverRunsAhead(t *testing.T) {
 func overloaded(load workload.Workload, appends, reads, empty int64) bool {
 	r := &run{spec: Spec{Workload: load}, partitions: []*partition{{}}}
 	r.closing.Store(int64(load.Duration))
-	w := &worker{
-		run: r, id: 1, endToEnd: results.NewHistogram(),
-		produce: newRecorder(load.ProduceRate > 0), consume: newRecorder(load.ConsumeRate > 0),
-	}
+	w := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
 	for range appends {
-		w.produce.add(0, 0, 1000, true, int64(load.BatchRecords), 1000)
+		w.part.produce.add(0, 0, 1000, true, int64(load.BatchRecords), 1000)
 	}
 	for range reads {
-		w.consume.add(0, 0, 1000, true, 1, 1000)
+		w.part.consume.add(0, 0, 1000, true, 1, 1000)
 	}
-	w.consume.empty = empty
+	w.part.consume.empty = empty
+	collect(r, w)
 	var o Outcome
 	r.report(&o, []*worker{w}, measured{elapsed: load.Duration}, results.Verification{})
 	return o.Run.Overloaded
@@ -411,7 +411,7 @@ func TestOverloadedRunHasNoLatencies(t *testing.T) {
 			}
 		}
 	}
-	if run.Metrics[results.MetricProduceRecords] <= 0 || o.Histograms[results.KindProduce] == nil {
+	if run.Metrics[results.MetricProduceRecords] <= 0 || histogramsOf(t, o)[results.KindProduce] == nil {
 		t.Error("the rate and the histograms of an overloaded run are missing")
 	}
 }
@@ -439,7 +439,7 @@ func TestPerformCatchesBusted(t *testing.T) {
 		if run.Valid() {
 			t.Fatalf("busted was not caught in %d tries (data in %q)", tries, dir)
 		}
-		if len(run.Metrics)+len(run.Samples)+len(o.Histograms) > 0 || run.Window != 0 {
+		if len(run.Metrics)+len(run.Samples)+len(o.Intervals) > 0 || run.Window != 0 {
 			t.Errorf("a faulty run has numbers: %v %v", run.Metrics, run.Samples)
 		}
 	}

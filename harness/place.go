@@ -58,7 +58,7 @@ type placer struct {
 
 // place chooses for one workload.
 func (p *placer) place(w *workload.Workload) (Place, error) {
-	need := p.runs*w.MaxBytes + spareBytes
+	need := p.runs*storedBytes(w) + spareBytes
 	switch p.storage {
 	case StorageHeap:
 		if p.dir != "" {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"runtime"
 	"slices"
@@ -22,18 +23,26 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	if err := checkOptions(&o); err != nil {
 		return nil, err
 	}
-	p := &Plan{Options: o}
+	p := &Plan{Options: o, id: rand.Text()[:10]}
 	p.Meta = results.Meta{
 		Schema:      results.Schema,
 		Version:     o.Version,
 		Command:     o.Command,
 		Seed:        o.Seed,
 		Blocks:      o.Blocks,
+		Shard:       o.Shard.String(),
 		Environment: environment(),
+	}
+	if o.Against != "" {
+		other, err := otherBinary(o.Against)
+		if err != nil {
+			return nil, err
+		}
+		p.Options.Against, p.Meta.Against = other.Binary, other
 	}
 	placer := &placer{storage: o.Storage, dir: o.Dir, out: o.Out, runs: 1}
 	if o.KeepData {
-		placer.runs = int64(len(o.Workloads) * (len(strategies.List) + 1) * len(o.GOMAXPROCS))
+		placer.runs = int64(len(o.Workloads) * (len(strategies.List) + 1) * len(o.GOMAXPROCS) * (1 + min(len(o.Against), 1)))
 	}
 	for i := range o.Workloads {
 		if err := p.add(&o.Workloads[i], placer, i == 0); err != nil {
@@ -45,10 +54,23 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		p.Meta.Warnings = append(p.Meta.Warnings,
 			fmt.Sprintf("--cpu %d on %d CPUs: more threads than processors, so that the kernel's scheduler takes part", most, runtime.NumCPU()))
 	}
+	if len(p.Cells) == 0 && len(p.Searches) == 0 {
+		return nil, usagef("nothing to run")
+	}
 	p.Meta.Cells = len(p.Cells)
+	if o.Shard.Count > 0 {
+		p.Meta.Runs = len(p.Cells) * o.Shard.blocks(o.Blocks)
+	}
+	for i := range p.Searches {
+		p.Meta.SearchesPlanned += len(p.Searches[i].Cells)
+	}
 	p.Meta.Verdicts = p.verdicts()
+	p.Meta.Plan = p.digest()
+	for _, search := range p.Searches {
+		p.Estimate += search.estimate()
+	}
 	for _, c := range p.Cells {
-		p.Estimate += time.Duration(o.Blocks) * c.estimate()
+		p.Estimate += time.Duration(o.Shard.blocks(o.Blocks)) * c.estimate()
 		if c.Place.Kind != StorageHeap {
 			p.Meta.Environment.Filesystems[c.Place.Kind] = c.Place.Text
 		}
@@ -77,6 +99,14 @@ func checkOptions(o *Options) error {
 	}
 	if o.Storage == "" {
 		o.Storage = StorageAuto
+	}
+	if s := o.Shard; s.Count > o.Blocks {
+		return usagef("--shard %s: there are %d blocks, fewer than shards; raise --blocks", s, o.Blocks)
+	}
+	for _, kind := range o.Profiles {
+		if !slices.Contains(ProfileKinds, kind) {
+			return usagef("profile %s: there are %s", kind, strings.Join(ProfileKinds, ", "))
+		}
 	}
 	if len(o.GOMAXPROCS) == 0 {
 		o.GOMAXPROCS = []int{runtime.GOMAXPROCS(0)}
@@ -120,6 +150,9 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	if err != nil {
 		return err
 	}
+	if err := fitting(w, names); err != nil {
+		return err
+	}
 	if rawIsLimit(w) && !slices.Contains(names, "raw") {
 		names = append(names, "raw")
 	}
@@ -134,19 +167,65 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	if p.Meta.Baseline == "" {
 		p.Meta.Baseline = baseline
 	}
-	for _, name := range names {
-		if s, _ := strategies.Find(name); fresh && name != baseline && s.Kind != strategies.Control {
-			p.Meta.Planned = append(p.Meta.Planned, results.Comparison{
-				Workload: w.Name, Strategy: name, Baseline: baseline, Metric: w.Primary,
-			})
-		}
+	if w.Search {
+		return p.addSearch(w, place, names)
+	}
+	if fresh {
+		p.compare(w, names, baseline)
 	}
 	for _, procs := range o.GOMAXPROCS {
 		for _, name := range names {
-			p.cell(w, place, name, "", procs)
+			p.cell(w, place, name, "", "", procs)
+			if o.Against != "" && !isControl(name) {
+				p.cell(w, place, name, "", otherBuild, procs)
+			}
 		}
 		if first {
-			p.cell(w, place, baseline, "A/A", procs)
+			p.cell(w, place, baseline, "A/A", "", procs)
+		}
+	}
+	return nil
+}
+
+func isControl(name string) bool {
+	s, _ := strategies.Find(name)
+	return s.Kind == strategies.Control
+}
+
+// compare plans the comparisons of a workload: each strategy with the baseline or, where two builds run,
+// with itself in the other one.
+func (p *Plan) compare(w *workload.Workload, names []string, baseline string) {
+	for _, name := range names {
+		c := results.Comparison{Workload: w.Name, Strategy: name, Baseline: baseline, Metric: w.Primary}
+		switch {
+		case isControl(name):
+			continue
+		case p.Options.Against != "":
+			c.Baseline, c.BaselineBuild = name, otherBuild
+		case name == baseline:
+			continue
+		}
+		p.Meta.Planned = append(p.Meta.Planned, c)
+	}
+}
+
+// fitting refuses strategies for loads that they can't carry.
+func fitting(w *workload.Workload, names []string) error {
+	refuse := func(flag, value, name, why string) error {
+		return usagef("%w", &workload.FieldError{Field: flag, Value: value, Problem: fmt.Sprintf("strategy %s %s; leave it out", name, why)})
+	}
+	for _, name := range names {
+		switch s, _ := strategies.Find(name); {
+		case s.PrivateFiles && w.Replicas > 0:
+			return refuse("--replicas", fmt.Sprint(w.Replicas), name, "has no log that followers could fetch")
+		case (s.PrivateFiles || s.StoresNothing) && w.Backlog > 0:
+			return refuse("--backlog", workload.FormatSize(w.Backlog), name, "has no log that could be trimmed behind its consumers")
+		case (s.PrivateFiles || s.StoresNothing) && w.DrainRatio > 0:
+			return refuse("--drain", fmt.Sprint(w.DrainRatio), name, "has no log to drain")
+		case s.PrivateFiles && w.Search:
+			return refuse("--strategies", name, name, "shows its consumers nothing, and so sustains any rate")
+		case s.StoresNothing && w.Replicas > 0:
+			return refuse("--replicas", fmt.Sprint(w.Replicas), name, "stores nothing that followers could fetch")
 		}
 	}
 	return nil
@@ -198,8 +277,8 @@ func (p *Plan) verdicts() int {
 // rawIsLimit reports whether the strategy raw bounds a workload: not under a sync, where others share
 // its cost, nor where consumers follow what producers append, which a private log does not show.
 func rawIsLimit(w *workload.Workload) bool {
-	follows := w.Consumers > 0 && w.Pattern != workload.Random
-	return w.Sync == workload.SyncNone && !follows && w.ProduceRate == 0 && w.ConsumeRate == 0
+	follows := w.Consumers > 0 && !readsPrefill(w.Pattern)
+	return w.Sync == workload.SyncNone && !follows && !w.OpenLoop() && w.Replicas == 0 && !w.Search && w.Think == 0
 }
 
 func byListOrder(a, b string) int {
@@ -239,13 +318,23 @@ func caveats(w *workload.Workload) []string {
 	return nil
 }
 
-func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm string, procs int) {
+func (p *Plan) cell(w *workload.Workload, place Place, strategy, arm, build string, procs int) {
 	cell := point(w, place).Cell
-	cell.Strategy, cell.Arm, cell.GOMAXPROCS = strategy, arm, procs
+	cell.Strategy, cell.Arm, cell.Build, cell.GOMAXPROCS = strategy, arm, build, procs
 	p.Cells = append(p.Cells, PlannedCell{Workload: *w, Place: place, Cell: cell})
 }
 
 func point(w *workload.Workload, place Place) results.Point {
+	arrivals, burst, skew := w.Arrivals, w.Burst, w.Skew
+	if arrivals == workload.ArrivalsConstant {
+		arrivals = ""
+	}
+	if burst == 1 {
+		burst = 0
+	}
+	if w.Pattern != workload.Zipfian {
+		skew = 0
+	}
 	return results.Point{
 		Description: w.Describe(),
 		Cell: results.Cell{
@@ -256,6 +345,14 @@ func point(w *workload.Workload, place Place) results.Point {
 			ProducePercent: w.ProducePercent,
 			Partitions:     w.Partitions,
 			RecordSize:     w.RecordSize,
+			RecordSizes:    w.Sizes.String(),
+			Skew:           skew,
+			Rate:           w.Rate,
+			Arrivals:       arrivals,
+			Burst:          burst,
+			Think:          w.Think.Seconds(),
+			Replicas:       w.Replicas,
+			Backlog:        w.Backlog,
 			BatchRecords:   w.BatchRecords,
 			FetchBytes:     w.FetchBytes,
 			Pattern:        string(w.Pattern),

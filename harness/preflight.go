@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -13,25 +14,38 @@ import (
 
 // preflight shows that the checks work, and measures what the harness costs.
 func (s *sweep) preflight(ctx context.Context) error {
-	if err := s.catchBusted(ctx); err != nil {
-		return err
+	first := s.plan.first()
+	for _, build := range []string{"", otherBuild} {
+		if build != "" && s.plan.Options.Against == "" {
+			continue
+		}
+		if err := s.catchBusted(ctx, first, build); err != nil {
+			return err
+		}
 	}
-	if err := s.measureHarness(ctx); err != nil {
+	if err := s.measureCosts(ctx); err != nil {
 		return err
 	}
 	s.plan.Meta.Preflight.ClockRead = clockCost()
 	return nil
 }
 
-// catchBusted runs the negative control, where the first cell has its data.
-func (s *sweep) catchBusted(ctx context.Context) error {
+// first is the first cell of the plan.
+func (p *Plan) first() *PlannedCell {
+	if len(p.Cells) > 0 {
+		return &p.Cells[0]
+	}
+	return &p.Searches[0].Cells[0]
+}
+
+// catchBusted runs the negative control of a build, where the first cell has its data.
+func (s *sweep) catchBusted(ctx context.Context, first *PlannedCell, build string) error {
 	const tries = 5 // a checker that works catches it in the first
-	first := s.plan.Cells[0]
 	load := workload.Default()
 	load.Producers, load.Consumers, load.Subscriptions = 2, 2, 2
 	load.Ramp, load.Duration, load.MaxBytes = 10*time.Millisecond, 500*time.Millisecond, 256<<20
 	cell := first.Cell
-	cell.Strategy, cell.Arm = "busted", ""
+	cell.Strategy, cell.Arm, cell.Build = "busted", "", build
 	for i := range tries {
 		dir, err := s.dir(first.Place, fmt.Sprintf("busted-%d", i))
 		if err != nil {
@@ -39,14 +53,16 @@ func (s *sweep) catchBusted(ctx context.Context) error {
 		}
 		began := time.Now()
 		// Not process: a run that crashed has caught nothing.
-		outcome, err := runProcess(ctx, s.plan.Options.Child,
+		outcome, err := runProcess(ctx, s.plan.Options.child(build),
 			Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed + uint64(i), Dir: dir}, time.Minute)
 		if err := s.preflightFailed(ctx, err, dir); err != nil {
 			return err
 		}
 		if text := outcome.Run.Verification.Error; text != "" {
-			s.plan.Meta.Preflight.BustedCaught = time.Since(began).Seconds()
-			s.plan.Meta.Preflight.BustedError = text
+			if build == "" {
+				s.plan.Meta.Preflight.BustedCaught = time.Since(began).Seconds()
+				s.plan.Meta.Preflight.BustedError = text
+			}
 			return nil
 		}
 	}
@@ -67,23 +83,75 @@ func (s *sweep) preflightFailed(ctx context.Context, err error, dir string) erro
 	return nil
 }
 
-// measureHarness runs the strategy that does nothing.
-func (s *sweep) measureHarness(ctx context.Context) error {
+// measureCosts runs the strategy that does nothing with the records and buffers of each workload: what is
+// left is the harness. It is measured in a closed loop of one client, for in an open one the processor
+// spins while it waits for the next operation.
+func (s *sweep) measureCosts(ctx context.Context) error {
+	meta := &s.plan.Meta
+	meta.Costs = nil
+	measured := make(map[string]bool)
+	for _, c := range s.plan.all() {
+		if name := c.Workload.Name; measured[name] {
+			continue
+		} else {
+			measured[name] = true
+		}
+		cost := results.Cost{Workload: c.Workload.Name}
+		var err error
+		if cost.Append, err = s.nullCost(ctx, c, 100); err != nil {
+			return err
+		}
+		if cost.Read, err = s.nullCost(ctx, c, 0); err != nil {
+			return err
+		}
+		meta.Costs = append(meta.Costs, cost)
+	}
+	load := &s.plan.first().Workload
+	share := 1.0
+	switch {
+	case load.Workers > 0:
+		share = load.ProducePercent / 100
+	case load.Producers == 0:
+		share = 0
+	}
+	meta.Preflight.HarnessCost = share*meta.Costs[0].Append + (1-share)*meta.Costs[0].Read
+	return nil
+}
+
+// all are the cells of blocks and searches.
+func (p *Plan) all() []*PlannedCell {
+	var cells []*PlannedCell
+	for i := range p.Cells {
+		cells = append(cells, &p.Cells[i])
+	}
+	for _, search := range p.Searches {
+		for i := range search.Cells {
+			cells = append(cells, &search.Cells[i])
+		}
+	}
+	return cells
+}
+
+// nullCost is the processor time in seconds of an operation of a workload on null.
+func (s *sweep) nullCost(ctx context.Context, c *PlannedCell, producePercent float64) (float64, error) {
 	load := workload.DefaultMix()
-	load.Workers = 2
-	load.Prefill = 1 << 20
-	load.Ramp, load.Duration = 20*time.Millisecond, 100*time.Millisecond
-	cell := s.plan.Cells[0].Cell
-	cell.Strategy, cell.Arm = "null", ""
+	from := &c.Workload
+	load.Workers, load.ProducePercent = 1, producePercent
+	load.RecordSize, load.Sizes, load.BatchRecords, load.FetchBytes = from.RecordSize, from.Sizes, from.BatchRecords, from.FetchBytes
+	load.Payload, load.Acks, load.SegmentSize = from.Payload, from.Acks, from.SegmentSize
+	load.Prefill = int64(workload.BatchBytes(&load))
+	load.MaxBytes = math.MaxInt64 / 2 // of which null stores nothing
+	load.Ramp, load.Duration = 10*time.Millisecond, 50*time.Millisecond
+	cell := c.Cell
+	cell.Strategy, cell.Arm, cell.Build = "null", "", ""
 	outcome, err := runProcess(ctx, s.plan.Options.Child, Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed}, time.Minute)
 	if err := s.preflightFailed(ctx, err, ""); err != nil {
-		return err
+		return 0, err
 	}
 	if text := outcome.Run.Verification.Error; text != "" {
-		return fmt.Errorf("harness: preflight with null: %s", text)
+		return 0, fmt.Errorf("harness: preflight with null: %s", text)
 	}
-	s.plan.Meta.Preflight.HarnessCost = outcome.Run.Metrics[results.MetricCPU]
-	return nil
+	return outcome.Run.Metrics[results.MetricCPU], nil
 }
 
 // clockCost is the seconds that one reading of the clock takes.

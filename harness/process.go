@@ -15,14 +15,23 @@ import (
 	"time"
 )
 
+// protocol is the version of what a sweep and the process of a run say to each other. It changes when the
+// same words mean something else, so that two builds that differ in it are not compared.
+const protocol = 1
+
 // Execute is the process of one run: it reads a Spec as JSON from stdin, executes it, removes its data
 // unless that is to be kept, and writes an Outcome as JSON to stdout. When stdin ends early the parent has
 // died; then, or when the context ends, Execute removes the data and returns, and the process must exit.
 func Execute(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	decoder := json.NewDecoder(stdin)
+	// What another build asks for that this one does not know must not be left out of a load.
+	decoder.DisallowUnknownFields()
 	var spec Spec
 	if err := decoder.Decode(&spec); err != nil {
 		return fmt.Errorf("harness: specification of a run: %w", err)
+	}
+	if spec.Protocol != protocol {
+		return fmt.Errorf("harness: specification of a run: protocol %d, this build has %d", spec.Protocol, protocol)
 	}
 	// The logs are open before stdin is watched: all that the run makes later lies in their directories,
 	// and can't be made any more once these have another name.
@@ -72,6 +81,7 @@ func removeOrphan(dir string) error {
 func runProcess(ctx context.Context, command []string, spec Spec, limit time.Duration) (*Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	spec.Protocol = protocol
 	input, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("harness: specification of a run: %w", err)

@@ -2,6 +2,8 @@ package harness
 
 import (
 	"fmt"
+	"iter"
+	"math"
 
 	"tailrace/results"
 	"tailrace/workload"
@@ -17,7 +19,6 @@ const behind = 0.9
 
 // report turns what the workers and the meter saw into the run's record.
 func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verification) {
-	load := &r.spec.Workload
 	run := &o.Run
 	run.Start = m.start
 	run.Verification = v
@@ -37,28 +38,11 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 	}
 	run.Window = window
 
-	produce, consume := newRecorder(load.ProduceRate > 0), newRecorder(load.ConsumeRate > 0)
-	endToEnd := results.NewHistogram()
-	var shares [2][]int64
-	for _, w := range workers {
-		produce.merge(&w.produce)
-		consume.merge(&w.consume)
-		endToEnd.Merge(w.endToEnd)
-		if w.id > 0 {
-			shares[0] = append(shares[0], w.produce.operations)
-		}
-		if w.id == 0 || load.Workers > 0 {
-			shares[1] = append(shares[1], w.consume.operations)
-		}
-	}
-	run.PerWorkerJain = map[string]float64{}
-	for i, kind := range []string{results.KindProduce, results.KindConsume} {
-		if j, ok := jain(shares[i]); ok {
-			run.PerWorkerJain[kind] = j
-		}
-	}
+	run.Runtime = m.runtime
+	sum := r.collector.window
+	produce, consume := &sum.produce, &sum.consume
 	operations := float64(produce.operations + consume.operations)
-	r.rates(run.Metrics, &produce, &consume, window)
+	r.rates(run.Metrics, produce, consume, window)
 	if operations > 0 && m.elapsed > 0 {
 		// The counters were read a little off the window's ends; they count per time.
 		per := window / m.elapsed.Seconds() / operations
@@ -67,32 +51,210 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 		run.Metrics[results.MetricAllocs] = float64(m.allocs) * per
 		run.Metrics[results.MetricAllocBytes] = float64(m.bytes) * per
 	}
-	run.Overloaded = r.fellBehind(&produce, &consume) || short(produce.operations, load.ProduceRate/float64(load.BatchRecords), window) ||
-		short(consume.operations+consume.empty, load.ConsumeRate, window)
-
-	o.Histograms = map[string]*results.Histogram{}
-	keep := func(kind string, h, lateness *results.Histogram) {
-		if h == nil || h.Count() == 0 {
-			return
+	r.drain(run)
+	r.achieved(run, window)
+	run.Overloaded = r.overloaded(window)
+	totals := r.intervals(o, window)
+	r.latencies(run, totals)
+	r.shares(run, workers, totals, window)
+	if r.keeper != nil {
+		run.Sustained = r.keeper.result(window)
+		for _, p := range r.partitions {
+			run.Sustained.Verified += p.walk.ahead
 		}
-		o.Histograms[kind] = h
+	}
+}
+
+// drain reports how long it took to read a backlog.
+func (r *run) drain(run *results.Run) {
+	switch at := r.drainedAt.Load(); {
+	case r.spec.Workload.DrainRatio == 0:
+	case at > 0:
+		run.Metrics[results.MetricDrain] = float64(at-r.open) / 1e9
+	default:
+		run.Warnings = append(run.Warnings, "the backlog was not drained inside the window; raise --duration")
+	}
+}
+
+// achieved compares what was asked for with what was done.
+func (r *run) achieved(run *results.Run, window float64) {
+	load, sum := &r.spec.Workload, r.collector.window
+	run.Achieved = map[string]float64{}
+	share := func(name string, done int64, rate float64) {
+		if rate > 0 {
+			run.Achieved[name] = float64(done) / (rate * window)
+		}
+	}
+	share(results.AchievedProduceRate, sum.produce.records, load.ProduceRate)
+	share(results.AchievedConsumeRate, sum.consume.operations+sum.consume.empty, load.ConsumeRate)
+	share(results.AchievedRate, sum.produce.operations+sum.consume.operations+sum.consume.empty, load.Rate)
+	if all := sum.produce.operations + sum.consume.operations + sum.consume.empty; load.Workers > 0 && all > 0 {
+		run.Achieved[results.AchievedProduceShare] = float64(sum.produce.operations) / float64(all)
+	}
+}
+
+// overloaded reports whether an open loop did not keep up.
+func (r *run) overloaded(window float64) bool {
+	load, sum := &r.spec.Workload, r.collector.window
+	reads := sum.consume.operations + sum.consume.empty
+	return r.fellBehind(&sum.produce, &sum.consume) ||
+		short(sum.produce.operations, load.ProduceRate/float64(load.BatchRecords), window, load) ||
+		short(reads, load.ConsumeRate, window, load) ||
+		short(sum.produce.operations+reads, load.Rate, window, load)
+}
+
+// intervals hands over what was measured in each interval, and returns the sums by kind.
+func (r *run) intervals(o *Outcome, window float64) map[string]*results.Histogram {
+	totals := make(map[string]*results.Histogram)
+	length := float64(r.interval) / 1e9
+	series := &results.Series{Interval: length, Operations: map[string][]int64{}, Quantiles: map[string][]*float64{}}
+	for parts := range chunksOf(r.collector.kept) {
+		e := EncodedInterval{Start: float64(parts[0].number) * length, Histograms: map[string]string{}}
+		e.Length = min(length, window-e.Start)
+		operations, histograms := together(parts)
+		for kind, h := range histograms {
+			if totals[kind] == nil {
+				totals[kind] = results.NewHistogram()
+			}
+			totals[kind].Merge(h)
+			text, err := h.MarshalText()
+			if err != nil {
+				r.fail(err)
+				continue
+			}
+			e.Histograms[kind] = string(text)
+		}
+		o.Intervals = append(o.Intervals, e)
+		addToSeries(series, parts[0].number, operations, histograms)
+	}
+	if len(o.Intervals) > 0 {
+		o.Run.Series = series
+	}
+	return totals
+}
+
+// seriesQuantiles are those that a series has of each kind of latency.
+var seriesQuantiles = []string{"p50", "p99"}
+
+// chunksOf are the kept parts of one interval after the other: what was handed over late stands apart.
+func chunksOf(kept []keptInterval) iter.Seq[[]keptInterval] {
+	return func(yield func([]keptInterval) bool) {
+		for len(kept) > 0 {
+			n := 1
+			for n < len(kept) && kept[n].number == kept[0].number {
+				n++
+			}
+			if !yield(kept[:n]) {
+				return
+			}
+			kept = kept[n:]
+		}
+	}
+}
+
+// together adds up the parts of one interval.
+func together(parts []keptInterval) (operations [2]int64, histograms map[string]*results.Histogram) {
+	histograms = make(map[string]*results.Histogram)
+	for _, p := range parts {
+		for i, n := range p.operations {
+			operations[i] += n
+		}
+		for kind, t := range p.tallies {
+			h := t.histogram()
+			if sum := histograms[kind]; sum != nil {
+				sum.Merge(h)
+			} else {
+				histograms[kind] = h
+			}
+		}
+	}
+	return operations, histograms
+}
+
+// addToSeries appends one interval; intervals in which nothing ended have zeros before it.
+func addToSeries(s *results.Series, number int64, done [2]int64, histograms map[string]*results.Histogram) {
+	for i, kind := range []string{results.KindProduce, results.KindConsume} {
+		operations := s.Operations[kind]
+		for int64(len(operations)) < number {
+			operations = append(operations, 0)
+		}
+		s.Operations[kind] = append(operations, done[i])
+	}
+	for _, kind := range []string{results.KindProduce, results.KindConsume, results.KindEndToEnd} {
+		for _, name := range seriesQuantiles {
+			metric := results.LatencyMetric(kind, name)
+			values, known := s.Quantiles[metric]
+			h := histograms[kind]
+			if h == nil && !known {
+				continue
+			}
+			for int64(len(values)) <= number {
+				values = append(values, nil)
+			}
+			if h != nil && h.Carries(quantiles[name], histograms[results.LatenessOf(kind)]) {
+				v := float64(h.Quantile(quantiles[name])) / 1e9
+				values[number] = &v
+			}
+			s.Quantiles[metric] = values
+		}
+	}
+}
+
+// latencies reports what the histograms of the window can carry.
+func (r *run) latencies(run *results.Run, totals map[string]*results.Histogram) {
+	for _, kind := range results.Kinds {
+		h := totals[kind]
+		if h == nil {
+			continue
+		}
 		run.Samples[kind] = h.Count()
 		if over := h.OverRange(); over > 0 {
 			run.OverRange[kind] = over
 			run.Warnings = append(run.Warnings, fmt.Sprintf("%d %s latencies above 60 s", over, kind))
+		}
+		var lateness *results.Histogram
+		switch kind {
+		case results.KindProduce, results.KindConsume, results.KindEndToEnd:
+			lateness = totals[results.LatenessOf(kind)]
 		}
 		// How late the generator was is told above all when it did not keep up.
 		if !run.Overloaded || kind == results.KindProduceLateness || kind == results.KindConsumeLateness {
 			latencies(run.Metrics, kind, h, lateness)
 		}
 	}
-	keep(results.KindProduce, produce.latency, produce.lateness)
-	keep(results.KindConsume, consume.latency, consume.lateness)
-	keep(results.KindEndToEnd, endToEnd, produce.lateness)
-	keep(results.KindProduceService, produce.service, nil)
-	keep(results.KindConsumeService, consume.service, nil)
-	keep(results.KindProduceLateness, produce.lateness, nil)
-	keep(results.KindConsumeLateness, consume.lateness, nil)
+}
+
+// shares reports how the work was spread over the clients, and how much of their time it took.
+func (r *run) shares(run *results.Run, workers []*worker, totals map[string]*results.Histogram, window float64) {
+	load := &r.spec.Workload
+	var done [2][]int64
+	for _, w := range workers[:load.Workers+load.Producers+r.consumers] {
+		if w.id > 0 {
+			done[0] = append(done[0], w.operations[0])
+		}
+		if w.role&roleConsume != 0 {
+			done[1] = append(done[1], w.operations[1])
+		}
+	}
+	run.PerWorkerJain, run.Inside = map[string]float64{}, map[string]float64{}
+	var all float64
+	for i, kind := range []string{results.KindProduce, results.KindConsume} {
+		if j, ok := jain(done[i]); ok {
+			run.PerWorkerJain[kind] = j
+		}
+		h := totals[kind]
+		if service := totals[kind+"-service"]; service != nil {
+			h = service
+		}
+		if h == nil || len(done[i]) == 0 {
+			continue
+		}
+		inside := float64(h.Sum()) / 1e9 / window / float64(len(done[i]))
+		run.Inside[kind], all = inside, all+inside
+	}
+	if load.Workers > 0 {
+		run.Inside = map[string]float64{results.InsideWorker: all}
+	}
 }
 
 func (r *run) rates(metrics map[string]float64, produce, consume *recorder, window float64) {
@@ -145,9 +307,14 @@ func (r *run) fellBehind(produce, consume *recorder) bool {
 }
 
 // short reports whether an open loop has done less than its rate, by more than chance and by more than
-// an operation or two at the ends of the window.
-func short(done int64, rate, window float64) bool {
-	return rate > 0 && float64(done) < overload*rate*window-2
+// a burst or two at the ends of the window. Poisson arrivals alone differ from their mean by its root: three
+// of these are one case in a thousand.
+func short(done int64, rate, window float64, load *workload.Workload) bool {
+	due := overload*rate*window - 2*float64(max(load.Burst, 1))
+	if load.Arrivals == workload.ArrivalsPoisson {
+		due -= 3 * math.Sqrt(rate*window*float64(max(load.Burst, 1)))
+	}
+	return rate > 0 && float64(done) < due
 }
 
 // jain is Jain's fairness index (Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", 1984):

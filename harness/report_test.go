@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tailrace/results"
+	"tailrace/workload"
 )
 
 // histogramOf has n values, from 1 to n microseconds, each times factor.
@@ -136,7 +137,7 @@ func TestShort(t *testing.T) {
 		{0, 1, 0.4, false}, // less than an operation is due
 		{98, 100, 1, false},
 	} {
-		if got := short(c.done, c.rate, c.window); got != c.want {
+		if got := short(c.done, c.rate, c.window, &workload.Workload{}); got != c.want {
 			t.Errorf("%v done at %v/s in %v s: short is %t", c.done, c.rate, c.window, got)
 		}
 	}
@@ -166,34 +167,61 @@ func TestJain(t *testing.T) {
 func TestRecorder(t *testing.T) {
 	closed := newRecorder(false)
 	closed.add(0, 100, 300, false, 2, 50)
-	if closed.latency.Max() != 200 || closed.service != nil || closed.lateness != nil {
+	if counted(closed.latency).Max() != 200 || closed.service != nil || closed.lateness != nil {
 		t.Error("a closed loop measures from the actual start and nothing else")
 	}
 	open := newRecorder(true)
 	open.add(50, 100, 300, false, 2, 50) // was busy at its time: the delay is the system's
 	open.add(60, 100, 300, true, 2, 50)  // was free at its time: the delay is the generator's
-	if open.latency.Max() != 250 || open.service.Max() != 200 || open.lateness.Count() != 1 || open.lateness.Max() != 40 {
-		t.Errorf("latency %d, service %d, lateness %d of %d", open.latency.Max(), open.service.Max(), open.lateness.Max(), open.lateness.Count())
+	latency, service, lateness := counted(open.latency), counted(open.service), counted(open.lateness)
+	if latency.Max() != 250 || service.Max() != 200 || lateness.Count() != 1 || lateness.Max() != 40 {
+		t.Errorf("latency %d, service %d, lateness %d of %d", latency.Max(), service.Max(), lateness.Max(), lateness.Count())
 	}
 	other := newRecorder(true)
 	other.add(0, 0, 1000, true, 3, 7)
 	open.merge(&other)
-	if open.operations != 3 || open.records != 7 || open.bytes != 107 || open.latency.Count() != 3 || open.lateness.Count() != 2 {
+	if open.operations != 3 || open.records != 7 || open.bytes != 107 || counted(open.latency).Count() != 3 || counted(open.lateness).Count() != 2 {
 		t.Errorf("merged: %+v", open)
+	}
+}
+
+// Chance, and bursts that the ends of the window cut, make nobody short.
+func TestShortAllowsForChance(t *testing.T) {
+	for _, c := range []struct {
+		arrivals string
+		burst    int
+		done     int64
+		want     bool
+	}{
+		{workload.ArrivalsConstant, 1, 9798, false},
+		{workload.ArrivalsConstant, 1, 9797, true},
+		{workload.ArrivalsPoisson, 1, 9498, false}, // three times the root of 10,000 below
+		{workload.ArrivalsPoisson, 1, 9497, true},
+		{workload.ArrivalsConstant, 100, 9600, false},
+		{workload.ArrivalsConstant, 100, 9599, true},
+		{workload.ArrivalsPoisson, 100, 6600, false}, // 100 arrivals of 100 each differ more than 10,000 of one
+		{workload.ArrivalsPoisson, 100, 6599, true},
+	} {
+		load := &workload.Workload{Arrivals: c.arrivals, Burst: c.burst}
+		if got := short(c.done, 5000, 2, load); got != c.want {
+			t.Errorf("%d of 10,000 operations, %s in bursts of %d: short is %t", c.done, c.arrivals, c.burst, got)
+		}
 	}
 }
 
 // The counters of the process were read over a little more than the window, and count per time.
 func TestReportCosts(t *testing.T) {
 	w := tinyMix()
+	w.Workers = 1
 	r := &run{spec: specOf(w, "mutex", "")}
 	r.open = 1e9
 	r.closing.Store(2e9)
-	alone := &worker{run: r, id: 1, produce: newRecorder(false), consume: newRecorder(false), endToEnd: results.NewHistogram()}
+	alone := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
 	for range 100 {
-		alone.produce.add(0, 0, 1000, false, 1, 10)
-		alone.consume.add(0, 0, 1000, false, 1, 10)
+		alone.part.produce.add(0, 0, 1000, false, 1, 10)
+		alone.part.consume.add(0, 0, 1000, false, 1, 10)
 	}
+	collect(r, alone)
 	var o Outcome
 	m := measured{cpu: 2e9, switches: 400, allocs: 1200, bytes: 2400, elapsed: 2e9}
 	r.report(&o, []*worker{alone}, m, results.Verification{})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 // Spec is all that one run needs to know; it crosses to the run's process as JSON.
 type Spec struct {
+	Protocol int               `json:"protocol"`
 	Cell     results.Cell      `json:"cell"`
 	Workload workload.Workload `json:"workload"`
 	Seed     uint64            `json:"seed"`
@@ -23,12 +25,22 @@ type Spec struct {
 	Dir string `json:"dir"`
 	// Keep leaves the data when the run is over.
 	Keep bool `json:"keep,omitempty"`
+	// Profile is what is written while the load runs: paths by kind (ProfileCPU, …).
+	Profile map[string]string `json:"profile,omitempty"`
 }
 
 // Outcome is what one run found.
 type Outcome struct {
-	Run        results.Run                   `json:"run"`
-	Histograms map[string]*results.Histogram `json:"histograms"`
+	Run       results.Run       `json:"run"`
+	Intervals []EncodedInterval `json:"intervals"`
+}
+
+// EncodedInterval is the histograms of one interval of the window, by kind, in the text that
+// results.Histogram reads. A run may have thousands, and each takes 220 KB once it is decoded.
+type EncodedInterval struct {
+	Start      float64           `json:"start_sec"` // from the window's start
+	Length     float64           `json:"length_sec"`
+	Histograms map[string]string `json:"histograms"`
 }
 
 // run is one run while it goes on. The workers read it; what they write is atomic.
@@ -42,13 +54,31 @@ type run struct {
 	partitions []*partition
 	pausers    []*pauser
 	ctx        context.Context // the workers', cancelled to end waiting
+	cancel     context.CancelFunc
+	patience   time.Duration  // with appends that do not return
+	consumers  int            // goroutines that read and do nothing else
+	followers  []func() error // each fetches what there is
+	collector  *collector
+	keeper     *keeper // of a sustained run; else nil
 
 	start, open int64 // of the load, and of the window, on the clock
+	interval    int64 // length of the intervals of the window
 	// closing is when the window closes. It is set before the start; a byte bound may bring it
 	// forward, and a wrong answer to 0.
 	closing atomic.Int64
 
-	early   atomic.Bool
+	// unwritten is the bytes that no worker has taken yet of those that the run may write. They are taken
+	// in pieces of lease, so that workers seldom meet here and one that runs alone for a while may go on.
+	unwritten atomic.Int64
+	lease     int64
+	reserve   int64
+	early     atomic.Bool // a byte bound closed the window
+	// Readers of a backlog that have not drained it yet, and when the last one had, on the clock.
+	draining  atomic.Int64
+	drainedAt atomic.Int64
+	// holding stops the producers of a sustained run, whose consumers are behind.
+	holding atomic.Bool
+
 	failure atomic.Pointer[violation]
 	once    sync.Once
 }
@@ -58,8 +88,25 @@ type partition struct {
 	storage   segment.Storage
 	log       strategies.Log
 	prefilled int64 // records
+	batches   int64 // of the prefill; one a millisecond from firstTime on, in milliseconds since the epoch
+	firstTime int64
+	zipf      *workload.Zipf // over the prefill; nil for other patterns
 	ledgers   []ledger
+	walk      *walker
+	// consumed are the offsets up to which each reader of a sustained run has read. Each is written by one
+	// goroutine and read by the keeper.
+	consumed []*paddedOffset
 }
+
+// paddedOffset has cache lines of its own.
+type paddedOffset struct {
+	_ [64]byte
+	atomic.Int64
+	_ [64]byte
+}
+
+// defaultPatience is longer than the slowest disk syncs.
+const defaultPatience = 30 * time.Second
 
 // afterWindow is how long the workers go on when the window has closed, so that it closes under load.
 const afterWindow = int64(5 * time.Millisecond)
@@ -72,17 +119,52 @@ func (r *run) inWindow(at int64) bool { return at >= r.open && at < r.closing.Lo
 // an operation too many.
 const closeMargin = int64(3 * time.Millisecond)
 
-// closeEarly closes the window a little after now, since a worker has almost used its bytes.
-func (r *run) closeEarly(now int64) {
+// closeEarly closes the window a little after now, and sets why.
+func (r *run) closeEarly(now int64, why *atomic.Bool) {
 	for {
 		at := r.closing.Load()
 		if at <= now+closeMargin {
 			return
 		}
 		if r.closing.CompareAndSwap(at, now+closeMargin) {
-			r.early.Store(true)
+			why.Store(true)
 			return
 		}
+	}
+}
+
+// allow hands out what the run may write, over its prefill. Near the end the window closes; what is in
+// reserve then keeps the load up until it has.
+func (r *run) allow(producers int) {
+	load := &r.spec.Workload
+	all := load.MaxBytes - load.Prefill
+	if load.Backlog > 0 {
+		all = math.MaxInt64 / 2 // what is on the storage is bounded, not what is written
+	}
+	r.unwritten.Store(all)
+	r.reserve = all / 16
+	r.lease = max(int64(workload.BatchBytes(load)), all/64/int64(max(producers, 1)))
+}
+
+// more lets a worker write another piece; false if there is none.
+func (r *run) more(w *worker) bool {
+	left := r.unwritten.Add(-r.lease)
+	if left < r.reserve {
+		r.closeEarly(r.clock.now(), &r.early)
+	}
+	if left < 0 {
+		return false
+	}
+	w.allowed += r.lease
+	return true
+}
+
+// drained notes that a reader has drained its part of a backlog. The last one closes the window.
+func (r *run) drained(now int64) {
+	if r.draining.Add(-1) == 0 && r.inWindow(now) {
+		r.drainedAt.Store(now)
+		var asPlanned atomic.Bool
+		r.closeEarly(now, &asPlanned)
 	}
 }
 
@@ -95,6 +177,9 @@ func (r *run) fail(err error) {
 	r.once.Do(func() {
 		r.failure.Store(v)
 		r.closing.Store(-afterWindow)
+		if r.cancel != nil {
+			r.cancel() // nobody need wait for followers, or for data, any more
+		}
 	})
 }
 
@@ -112,11 +197,21 @@ func perform(spec Spec) (*Outcome, error) {
 func (r *run) perform() *Outcome {
 	spec := r.spec
 	outcome := &Outcome{Run: results.Run{Cell: spec.Cell, Seed: spec.Seed}}
+	stop, err := startProfile(spec.Profile)
+	if err != nil {
+		r.fail(err)
+	}
 	if err := r.prefill(); err != nil {
 		r.fail(err)
 	}
 	workers, bodies := r.workers()
+	if err := r.catchUp(r.followers); err != nil {
+		r.fail(err)
+	}
 	m := r.load(workers, bodies)
+	if err := stop(); err != nil {
+		r.fail(err)
+	}
 	for _, w := range workers {
 		r.settle(w)
 	}
@@ -144,14 +239,18 @@ func newRun(spec Spec) (*run, error) {
 		spec:     spec,
 		strategy: strategy,
 		acks:     strategies.AcksLeader,
+		patience: defaultPatience,
 		told:     load.Acks != workload.AcksNone,
 		clock:    newClock(),
-		payload:  workload.NewPayload(spec.Seed, load.RecordSize, load.Payload),
+		payload:  workload.NewPayload(spec.Seed, load),
 	}
-	if !r.told {
+	switch load.Acks {
+	case workload.AcksNone:
 		r.acks = strategies.AcksNone
+	case workload.AcksAll:
+		r.acks = strategies.AcksAll
 	}
-	options := strategies.Options{SegmentSize: load.SegmentSize}
+	options := strategies.Options{SegmentSize: load.SegmentSize, Replicas: load.Replicas}
 	options.Sync.Bytes, options.Sync.Interval = load.SyncLimits()
 	for i := range load.Partitions {
 		p := &partition{ledgers: make([]ledger, r.producers())}
@@ -164,6 +263,7 @@ func newRun(spec Spec) (*run, error) {
 		if p.log, err = strategy.Open(options); err != nil {
 			return nil, err
 		}
+		p.walk = newWalker(r.payload, len(p.ledgers), r.told, strategy.PrivateFiles)
 		r.partitions = append(r.partitions, p)
 	}
 	return r, nil
@@ -184,27 +284,36 @@ func (r *run) prefill() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.ctx = ctx
-	share := load.Prefill / int64(len(r.partitions))
 	for _, p := range r.partitions {
-		w := &worker{run: r}
-		c := r.client(p)
-		batch := int64(workload.BatchBytes(load))
-		for bytes := int64(0); bytes+batch <= share; {
-			b := w.build(c, workload.NoTime)
-			base, err := c.handle.Append(ctx, b, strategies.AcksLeader)
-			if err != nil {
-				return violationf("prefill: %v", err)
-			}
-			c.ledger.add(base, int64(load.BatchRecords), r.told)
-			bytes += int64(len(b))
-		}
-		p.prefilled = c.ledger.records
-		p.ledgers[0] = c.ledger
-		if err := c.handle.Close(); err != nil {
+		if err := r.prefillPartition(p, load.Prefill/int64(len(r.partitions))); err != nil {
 			return violationf("prefill: %v", err)
+		}
+		if load.Pattern == workload.Zipfian {
+			p.zipf = workload.NewZipf(p.prefilled, load.Skew)
 		}
 	}
 	return nil
+}
+
+func (r *run) prefillPartition(p *partition, share int64) error {
+	load := &r.spec.Workload
+	w := &worker{run: r}
+	c := r.client(p)
+	batch := int64(workload.BatchBytes(load))
+	// Before anything that the run appends, however many batches it will be.
+	p.firstTime = r.clock.wall(0) - share/segment.HeaderSize - 1
+	for bytes := int64(0); bytes+batch <= share; p.batches++ {
+		b := w.build(c, p.firstTime+p.batches, workload.NoTime)
+		base, err := c.handle.Append(r.ctx, b, strategies.AcksLeader)
+		if err != nil {
+			return err
+		}
+		c.ledger.add(base, int64(load.BatchRecords), r.told)
+		bytes += int64(len(b))
+	}
+	p.prefilled = c.ledger.records
+	p.ledgers[0] = c.ledger
+	return c.handle.Close()
 }
 
 func (r *run) client(p *partition) *client {
@@ -254,9 +363,9 @@ func (r *run) verify(workers []*worker) results.Verification {
 		v.Skipped = r.strategy.Name + " stores nothing"
 	case r.failure.Load() == nil:
 		for _, p := range r.partitions {
-			seen, err := walk(p.storage, r.payload, p.ledgers, r.told, r.strategy.PrivateFiles)
-			v.RecordsWalked += seen.records
-			v.BatchesCRC += seen.batches
+			err := p.walk.finish(p.storage, p.ledgers)
+			v.RecordsWalked += p.walk.records
+			v.BatchesCRC += p.walk.batches
 			if err != nil {
 				r.fail(err)
 				break

@@ -3,8 +3,10 @@ package harness
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,39 +23,74 @@ const dataPrefix = "tailrace-data-"
 type sweep struct {
 	plan   *Plan
 	writer *results.Writer
+	// journal has the runs that are done, by index: those of an interrupted sweep too.
+	journal map[int]*results.Run
 	// roots are the directories that hold the runs' data, by parent.
 	roots map[string]string
 	began time.Time
-	spent time.Duration // estimate of the runs that are done
-	done  int
+	spent time.Duration // estimate of the runs that were done here
+	fresh int           // runs that were done here
 }
 
 // Run executes a plan and writes its results. When the context ends, it kills the run that is under
 // way, keeps what had finished, and returns it with ErrInterrupted. It returns ErrNotCaught, and keeps
 // nothing, if the checks don't work. A failed verification of a run is in the results and no error.
 func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
-	p.Meta.Started = time.Now()
-	writer, err := results.Create(p.Options.Out, &p.Meta)
-	if err != nil {
-		return nil, usagef("--out %s: %w", p.Options.Out, err)
+	s := &sweep{plan: p, roots: map[string]string{}, journal: map[int]*results.Run{}}
+	if err := s.open(); err != nil {
+		return nil, err
 	}
-	s := &sweep{plan: p, writer: writer, roots: map[string]string{}}
-	err = s.execute(ctx)
+	err := s.execute(ctx)
 	err = cmp.Or(err, s.clean(err == nil))
-	if s.done == 0 {
-		return nil, cmp.Or(err, writer.Discard())
+	if len(s.journal) == 0 {
+		return nil, cmp.Or(err, s.writer.Discard())
 	}
 	p.Meta.Interrupted = errors.Is(err, ErrInterrupted)
 	if err != nil && !p.Meta.Interrupted {
 		// What stopped the sweep may well keep Finish from writing too.
-		_ = writer.Finish(&p.Meta)
-		return nil, fmt.Errorf("%w; %d runs before it are kept: tailrace report %s", err, s.done, p.Options.Out)
+		_ = s.writer.Finish(&p.Meta)
+		return nil, fmt.Errorf("%w; %d runs before it are kept: tailrace report %s", err, len(s.journal), p.Options.Out)
 	}
-	if finishErr := writer.Finish(&p.Meta); finishErr != nil {
+	if finishErr := s.writer.Finish(&p.Meta); finishErr != nil {
 		return nil, cmp.Or(err, finishErr)
 	}
 	loaded, loadErr := results.Load(p.Options.Out)
 	return loaded, cmp.Or(err, loadErr)
+}
+
+// open begins the directory of the results, or goes on with it.
+func (s *sweep) open() error {
+	p := s.plan
+	if p.resumed {
+		writer, before, err := results.Reopen(p.Options.Out)
+		if err != nil {
+			return usagef("--resume %s: %w", p.Options.Out, err)
+		}
+		s.writer = writer
+		for i := range before.Runs {
+			s.journal[before.Runs[i].Index] = &before.Runs[i]
+		}
+		p.Meta.Warnings = append(p.Meta.Warnings, before.Warnings...)
+		p.Meta.Interrupted = true // until it is finished
+		if err := writer.Update(&p.Meta); err != nil {
+			return err
+		}
+		return s.removeLeft()
+	}
+	p.Meta.Started = time.Now()
+	writer, err := results.Create(p.Options.Out, &p.Meta)
+	if err != nil {
+		return usagef("--out %s: %w", p.Options.Out, err)
+	}
+	s.writer = writer
+	text, err := json.Marshal(p.saved())
+	if err == nil {
+		err = writer.WritePlan(text)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("harness: plan: %w", err), writer.Discard())
+	}
+	return nil
 }
 
 func (s *sweep) execute(ctx context.Context) error {
@@ -62,51 +99,111 @@ func (s *sweep) execute(ctx context.Context) error {
 	}
 	s.began = time.Now()
 	s.progress(nil)
-	o := &s.plan.Options
-	for block := range o.Blocks {
-		for _, i := range workload.Shuffle(o.Seed, block, len(s.plan.Cells)) {
-			if err := s.one(ctx, &s.plan.Cells[i], block); err != nil {
-				return err
-			}
+	for _, t := range s.plan.turns() {
+		if _, err := s.one(ctx, t); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-// one executes one run and journals it.
-func (s *sweep) one(ctx context.Context, c *PlannedCell, block int) error {
-	// Equal for all cells of a block, so that strategies are asked for the same.
-	seed := s.plan.Options.Seed + uint64(block)<<32
-	dir, err := s.dir(c.Place, s.dataName(c, block))
-	if err != nil {
+	if err := s.search(ctx); err != nil {
 		return err
 	}
-	spec := Spec{Cell: c.Cell, Workload: c.Workload, Seed: seed, Dir: dir}
-	spec.Keep = s.plan.Options.KeepData && block == s.plan.Options.Blocks-1
+	return s.profile(ctx)
+}
+
+// turn is one run of the plan.
+type turn struct {
+	index int // in the order of execution of the whole plan, over all its machines
+	block int
+	cell  *PlannedCell
+}
+
+// turns are the runs of the blocks that this machine has, in their order: every cell once a block.
+func (p *Plan) turns() []turn {
+	var turns []turn
+	for block := range p.Options.Blocks {
+		if !p.Options.Shard.has(block) {
+			continue
+		}
+		for i, cell := range workload.Shuffle(p.Options.Seed, block, len(p.Cells)) {
+			turns = append(turns, turn{index: block*len(p.Cells) + i, block: block, cell: &p.Cells[cell]})
+		}
+	}
+	return turns
+}
+
+// one executes one run and journals it, unless it is in the journal.
+func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
+	if run, ok := s.journal[t.index]; ok {
+		return run, nil
+	}
+	o := &s.plan.Options
+	// Equal for all cells of a block, so that strategies are asked for the same.
+	seed := o.Seed + uint64(t.block)<<32
+	dir, err := s.dir(t.cell.Place, fmt.Sprintf("%06d-%s-%s-b%d", t.index, t.cell.Cell.Workload, fileName(t.cell.Cell.Label()), t.block))
+	if err != nil {
+		return nil, err
+	}
+	spec := Spec{Cell: t.cell.Cell, Workload: t.cell.Workload, Seed: seed, Dir: dir}
+	spec.Keep = o.KeepData && t.block == o.Blocks-1
 	outcome, err := s.process(ctx, spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if dir != "" && !spec.Keep {
 		if err := os.RemoveAll(dir); err != nil { // what a run that crashed has left
-			return fmt.Errorf("harness: data of a run: %w", err)
+			return nil, fmt.Errorf("harness: data of a run: %w", err)
 		}
 	}
 	run := &outcome.Run
-	run.Index, run.Block = s.done, block
-	if err := s.writer.Add(run, outcome.Histograms); err != nil {
-		return err
+	run.Index, run.Block, run.Cell = t.index, t.block, t.cell.Cell
+	run.Host = s.plan.Meta.Environment.Host
+	intervals, broken := outcome.decoded()
+	if err := errors.Join(s.writer.AddEach(run, intervals), *broken); err != nil {
+		return nil, err
 	}
-	s.done++
-	s.spent += c.estimate()
+	s.journal[t.index] = run
+	s.fresh++
+	s.spent += t.cell.estimate()
 	s.progress(run)
-	return nil
+	return run, nil
+}
+
+// fileName is a label as part of the name of a file.
+func fileName(label string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '@' {
+			return -1
+		}
+		return r
+	}, label)
+}
+
+// decoded are the histograms of the intervals, one interval at a time. The error is there once the sequence
+// has been read.
+func (o *Outcome) decoded() (iter.Seq[results.IntervalHistograms], *error) {
+	var broken error
+	return func(yield func(results.IntervalHistograms) bool) {
+		for _, e := range o.Intervals {
+			i := results.IntervalHistograms{Start: e.Start, Length: e.Length, Histograms: map[string]*results.Histogram{}}
+			for kind, text := range e.Histograms {
+				h := new(results.Histogram)
+				if err := h.UnmarshalText([]byte(text)); err != nil {
+					broken = fmt.Errorf("harness: outcome of a run: %w", err)
+					return
+				}
+				i.Histograms[kind] = h
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}, &broken
 }
 
 // process executes a run in its process. One that crashes or hangs is a run that failed verification.
 func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
-	limit := time.Minute + 3*(spec.Workload.Ramp+spec.Workload.Duration)
-	outcome, err := runProcess(ctx, s.plan.Options.Child, spec, limit)
+	limit := time.Minute + 3*(spec.Workload.Ramp+spec.Workload.Duration) + spec.Workload.Think
+	outcome, err := runProcess(ctx, s.plan.Options.child(spec.Cell.Build), spec, limit)
 	if ctx.Err() != nil {
 		return nil, ErrInterrupted
 	}
@@ -127,8 +224,8 @@ func (s *sweep) dir(place Place, name string) (string, error) {
 	root, ok := s.roots[place.Parent]
 	if !ok {
 		removeEmpty(place.Parent)
-		var err error
-		if root, err = os.MkdirTemp(place.Parent, dataPrefix); err != nil {
+		root = s.plan.root(place)
+		if err := os.Mkdir(root, 0o700); err != nil {
 			return "", fmt.Errorf("harness: data directory: %w", err)
 		}
 		s.roots[place.Parent] = root
@@ -136,10 +233,20 @@ func (s *sweep) dir(place Place, name string) (string, error) {
 	return filepath.Join(root, name), nil
 }
 
-// dataName names the data directory of a run; the number keeps apart the points of one workload that are
-// kept.
-func (s *sweep) dataName(c *PlannedCell, block int) string {
-	return fmt.Sprintf("%04d-%s-%s-b%d", s.done, c.Cell.Workload, strings.ReplaceAll(c.Cell.Label(), "/", ""), block)
+// root is the directory of a sweep's data in a place. The name is the plan's, so that whoever resumes the
+// sweep finds what was left.
+func (p *Plan) root(place Place) string { return filepath.Join(place.Parent, dataPrefix+p.id) }
+
+// removeLeft removes the data that an interrupted sweep has left.
+func (s *sweep) removeLeft() error {
+	for i := range s.plan.Cells {
+		if place := s.plan.Cells[i].Place; place.Kind != StorageHeap {
+			if err := os.RemoveAll(s.plan.root(place)); err != nil {
+				return fmt.Errorf("harness: data of an interrupted sweep: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // removeEmpty removes the empty data directories that sweeps have left which were killed between two
@@ -169,10 +276,14 @@ func (s *sweep) progress(run *results.Run) {
 	if o.Progress == nil {
 		return
 	}
-	total := o.Blocks * len(s.plan.Cells)
 	left := s.plan.Estimate - s.spent
+	for _, t := range s.plan.turns() {
+		if s.fresh == 0 && s.journal[t.index] != nil {
+			left -= t.cell.estimate()
+		}
+	}
 	if s.spent > 0 {
 		left = time.Duration(float64(left) * float64(time.Since(s.began)) / float64(s.spent))
 	}
-	o.Progress(Progress{Done: s.done, Total: total, Left: left, Run: run, Preflight: &s.plan.Meta.Preflight})
+	o.Progress(Progress{Done: len(s.journal), Total: max(s.plan.Runs(), len(s.journal)), Left: max(left, 0), Run: run, Preflight: &s.plan.Meta.Preflight})
 }

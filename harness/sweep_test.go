@@ -363,6 +363,7 @@ func TestExecuteOrphaned(t *testing.T) {
 		t.Setenv(childMode, childAnnounces)
 		parent := t.TempDir()
 		spec := specOf(w, "rwmutex", filepath.Join(parent, "sweep", "run"))
+		spec.Protocol = protocol
 		input, err := json.Marshal(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -392,7 +393,7 @@ func TestExecuteOrphaned(t *testing.T) {
 
 // Execute refuses what is no specification.
 func TestExecuteBadInput(t *testing.T) {
-	for _, input := range []string{"", "{", "[]", `{"cell":{"strategy":"mutecks"}}`} {
+	for _, input := range []string{"", "{", "[]", `{"protocol":1,"cell":{"strategy":"mutecks"}}`} {
 		var out strings.Builder
 		stdin, stdinEnd, err := os.Pipe()
 		if err != nil {

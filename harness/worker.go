@@ -1,32 +1,31 @@
 package harness
 
 import (
-	"context"
-	"errors"
-	"time"
-
-	"tailrace/results"
 	"tailrace/segment"
 	"tailrace/strategies"
 	"tailrace/workload"
 )
 
 // worker is one goroutine of a run and everything that it owns. While it runs it writes nothing that
-// another goroutine reads, except when it has found a wrong answer.
+// another goroutine reads, except when it has found a wrong answer; what it has measured in an interval it
+// hands over when the interval has ended.
 type worker struct {
 	run     *run
 	id      uint32 // as a producer; 0 is the prefill
+	role    role
 	clients []*client
 	draw    *workload.Draw
 	builder segment.Builder
 	buf     []byte
 	next    int   // client of the next append
-	written int64 // bytes, of the worker's share
-	share   int64
+	written int64 // bytes
+	allowed int64 // bytes that it may have written, until it takes more
 	batch   int64 // upper bound of the bytes of one append
+	thinker *pauser
 
-	produce, consume recorder
-	endToEnd         *results.Histogram
+	part       *part    // of the current interval
+	boundary   int64    // at which that ends, on the clock
+	operations [2]int64 // appends and reads, of the parts handed over
 	// readEnd is when the read whose records are being checked ended, and inWindow whether that was
 	// inside the window; 0 and false outside of a check.
 	readEnd  int64
@@ -36,6 +35,10 @@ type worker struct {
 	reads       int64
 	checkTime   int64 // ns, of timedChecks reads
 	timedChecks int64
+
+	// The neighbours of a worker on the heap are other workers, whose fields are written at every
+	// operation too.
+	_ [128]byte
 }
 
 // client is a worker's access to one partition.
@@ -46,6 +49,11 @@ type client struct {
 	ledger    ledger
 	last      int64 // base offset of the last append, −1 before the first
 	position  int64 // offset of the next read in sequence
+	target    int64 // offset at which this reader of a backlog has drained it
+	// consumed tells the keeper of a sustained run how far this reader is; else nil.
+	consumed *paddedOffset
+
+	_ [128]byte // as in worker
 }
 
 // timeCheckEvery is how rarely the cost of checking an answer is measured.
@@ -54,27 +62,70 @@ const timeCheckEvery = 61
 func (w *worker) prepare() {
 	load := &w.run.spec.Workload
 	w.batch = int64(workload.BatchBytes(load))
+	w.part = w.run.newPart(w.role)
+	if w.role&roleConsume == 0 {
+		return
+	}
 	w.buf = make([]byte, load.FetchBytes)
-	w.produce = newRecorder(load.ProduceRate > 0)
-	w.consume = newRecorder(load.ConsumeRate > 0)
-	w.endToEnd = results.NewHistogram()
-	if load.Pattern != workload.Tail {
-		return // the age of a record that is read later says nothing
+	if w.part.endToEnd == nil {
+		return
 	}
 	w.visit = func(time int64) {
 		if w.inWindow && time >= 0 {
-			w.endToEnd.Record(w.readEnd - time)
+			w.part.endToEnd.record(w.readEnd - time)
 		}
 	}
 }
 
-// due says when operation i is meant to start. In a closed loop that is when the last one has ended. A
-// worker that is free before that time gets what to wait with; it is nil if there is no time to wait.
-func (w *worker) due(pace *pace, i, end int64) (intended int64, wait *pauser, stop bool) {
-	if pace == nil {
-		return end, nil, end >= w.run.stopAt()
+// turn begins the interval that a time lies in, and hands over what was measured in the last one.
+func (w *worker) turn(now int64) {
+	r := w.run
+	number := (now - r.open) / r.interval
+	w.boundary = r.open + (number+1)*r.interval
+	if w.part.interval != number {
+		w.handOver()
+		w.part.interval = number
 	}
-	intended = w.run.start + int64(pace.schedule.Intended(i))
+}
+
+// handOver gives the part to the collector, and takes an empty one.
+func (w *worker) handOver() {
+	if p := w.part; p.produce.operations+p.consume.operations+p.consume.empty == 0 {
+		return
+	}
+	c := w.run.collector
+	w.operations[0] += w.part.produce.operations
+	w.operations[1] += w.part.consume.operations
+	c.given <- w.part
+	select {
+	case w.part = <-c.spare[w.role]:
+	default:
+		w.part = w.run.newPart(w.role)
+	}
+}
+
+// measures reports whether an operation that ended at a time belongs to the window.
+func (w *worker) measures(end int64) bool {
+	if !w.run.inWindow(end) {
+		return false
+	}
+	if end >= w.boundary {
+		w.turn(end)
+	}
+	return true
+}
+
+// due says when the next operation is meant to start, and is called once for each. In a closed loop that
+// is when the last one has ended, or later by the time to think. A worker that is free before that time
+// gets what to wait with; it is nil if there is no time to wait.
+func (w *worker) due(pace *pace, end int64) (intended int64, wait *pauser, stop bool) {
+	if pace == nil {
+		if w.thinker != nil {
+			end, wait = end+int64(w.run.spec.Workload.Think), w.thinker
+		}
+		return end, wait, end >= w.run.stopAt()
+	}
+	intended = saturatingSum(w.run.start, int64(pace.schedule.Next()))
 	if max(end, intended) >= w.run.stopAt() {
 		return intended, nil, true
 	}
@@ -84,14 +135,22 @@ func (w *worker) due(pace *pace, i, end int64) (intended int64, wait *pauser, st
 	return intended, wait, false
 }
 
-// spent reports whether the worker's share of bytes has no room for another append.
-func (w *worker) spent() bool { return w.written+w.batch > w.share }
+// spent reports whether there is no room for another append in what the run may write.
+func (w *worker) spent() bool {
+	return w.written+w.batch > w.allowed && !w.run.more(w)
+}
 
 // producer appends until the run stops.
 func (w *worker) producer(pace *pace) error {
 	end := w.run.clock.now()
-	for i := int64(0); ; i++ {
-		intended, wait, stop := w.due(pace, i, end)
+	for {
+		if w.run.holding.Load() {
+			if w.hold() {
+				return nil
+			}
+			end = w.run.clock.now()
+		}
+		intended, wait, stop := w.due(pace, end)
 		if stop || w.spent() {
 			return nil
 		}
@@ -110,7 +169,7 @@ func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	if w.next++; w.next == len(w.clients) {
 		w.next = 0
 	}
-	b := w.build(c, intended)
+	b := w.build(c, w.run.clock.wall(intended), intended)
 	if wait != nil {
 		wait.until(intended)
 	}
@@ -128,181 +187,45 @@ func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	}
 	c.ledger.add(base, int64(load.BatchRecords), w.run.told)
 	w.written += int64(len(b))
-	if w.written+w.batch > w.share-w.share/64 {
-		w.run.closeEarly(w.run.clock.now())
-	}
-	if w.run.inWindow(end) {
-		w.produce.add(intended, start, end, wait != nil, int64(load.BatchRecords), int64(len(b)))
+	if w.measures(end) {
+		w.part.produce.add(intended, start, end, wait != nil, int64(load.BatchRecords), int64(len(b)))
 	}
 	return end, nil
 }
 
-// build encodes the next batch of a partition.
-func (w *worker) build(c *client, intended int64) segment.Batch {
-	load := &w.run.spec.Workload
-	timestamp := w.run.clock.wall(intended)
+// build encodes the next batch of a partition, with a timestamp in milliseconds since the epoch and the
+// time at which it is meant to be sent.
+func (w *worker) build(c *client, timestamp, intended int64) segment.Batch {
 	w.builder.Reset()
-	for i := range int64(load.BatchRecords) {
-		value := w.builder.Value(timestamp, load.RecordSize)
-		w.run.payload.Fill(value, w.id, uint64(c.ledger.records+i), intended)
+	for i := range int64(w.run.spec.Workload.BatchRecords) {
+		sequence := uint64(c.ledger.records + i)
+		value := w.builder.Value(timestamp, w.run.payload.Size(w.id, sequence))
+		w.run.payload.Fill(value, w.id, sequence, intended)
 	}
 	return w.builder.Finish()
 }
 
-// consumer reads one partition in sequence, from an offset on, until the run stops: following the
-// end, or from the start again once it has reached it.
-func (w *worker) consumer(c *client, pace *pace) error {
-	end := w.run.clock.now()
-	for i := int64(0); ; i++ {
-		intended, wait, stop := w.due(pace, i, end)
-		if stop {
-			return nil
-		}
-		n, err := w.read(c, c.position, intended, wait, true)
-		if err != nil {
-			return err
-		}
-		end = w.readEnd
-		if n == 0 {
-			if done, err := w.atEnd(c, pace != nil); done || err != nil {
-				return err
-			}
-			end = w.run.clock.now()
-		}
-	}
-}
-
-// atEnd is what a consumer does that has read everything; true ends it. The wait for more data is not
-// a read and is in no latency but the end-to-end one.
-func (w *worker) atEnd(c *client, paced bool) (done bool, err error) {
-	switch {
-	case w.run.spec.Workload.Pattern == workload.CatchUp:
-		c.position = c.handle.Offsets().Start
-		c.checker.restart()
-		return false, nil
-	case paced:
-		return false, nil
-	}
-	err = c.handle.Wait(w.run.ctx, c.position)
-	if errors.Is(err, context.Canceled) {
-		return true, nil
-	}
-	if err != nil {
-		return true, violationf("wait: %v", err)
-	}
-	return false, nil
-}
-
-// reader reads at random offsets of the prefill until the run stops.
-func (w *worker) reader(pace *pace) error {
-	end := w.run.clock.now()
-	for i := int64(0); ; i++ {
-		intended, wait, stop := w.due(pace, i, end)
-		if stop {
-			return nil
-		}
-		if err := w.readRandom(intended, wait); err != nil {
-			return err
-		}
-		end = w.readEnd
-	}
-}
-
 // mixed draws each operation until the run stops.
-func (w *worker) mixed() error {
+func (w *worker) mixed(pace *pace) error {
 	end := w.run.clock.now()
-	for end < w.run.stopAt() {
+	for {
+		intended, wait, stop := w.due(pace, end)
+		if stop {
+			return nil
+		}
 		if w.draw.Produce(w.run.spec.Workload.ProducePercent) {
 			if w.spent() {
 				return nil
 			}
 			var err error
-			if end, err = w.append(end, nil); err != nil {
+			if end, err = w.append(intended, wait); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := w.readMixed(end); err != nil {
+		if err := w.readMixed(intended, wait); err != nil {
 			return err
 		}
 		end = w.readEnd
 	}
-	return nil
-}
-
-// readMixed is a worker's read of a mix: at random, or the next in sequence of some partition.
-func (w *worker) readMixed(intended int64) error {
-	if w.run.spec.Workload.Pattern == workload.Random {
-		return w.readRandom(intended, nil)
-	}
-	c := w.clients[w.draw.Partition(len(w.clients))]
-	n, err := w.read(c, c.position, intended, nil, true)
-	if err == nil && n == 0 {
-		_, err = w.atEnd(c, false)
-	}
-	return err
-}
-
-func (w *worker) readRandom(intended int64, wait *pauser) error {
-	c := w.clients[0]
-	if len(w.clients) > 1 {
-		c = w.clients[w.draw.Partition(len(w.clients))]
-	}
-	n, err := w.read(c, w.draw.Offset(c.partition.prefilled), intended, wait, false)
-	if err == nil && n == 0 && !w.run.strategy.StoresNothing {
-		err = violationf("read inside the prefill found nothing")
-	}
-	return err
-}
-
-// read does one read and checks the answer. It leaves in readEnd when the call returned. A read that
-// finds nothing is no operation.
-func (w *worker) read(c *client, offset, intended int64, wait *pauser, sequential bool) (n int, err error) {
-	if wait != nil {
-		wait.until(intended)
-	}
-	start := w.run.clock.now()
-	p, err := c.handle.Read(offset, w.buf)
-	end := w.run.clock.now()
-	w.readEnd = end
-	if err != nil {
-		return 0, violationf("read: %v", err)
-	}
-	w.inWindow = w.run.inWindow(end)
-	if len(p) == 0 && !w.run.strategy.StoresNothing {
-		if w.inWindow {
-			w.consume.empty++
-		}
-		return 0, nil
-	}
-	records := c.checker.records
-	if err := w.check(c, p, offset, sequential); err != nil {
-		return 0, err
-	}
-	if w.inWindow {
-		w.consume.add(intended, start, end, wait != nil, c.checker.records-records, int64(len(p)))
-	}
-	return len(p), nil
-}
-
-func (w *worker) check(c *client, p []byte, offset int64, sequential bool) error {
-	if len(p) == 0 {
-		return nil
-	}
-	w.reads++
-	timed := w.reads%timeCheckEvery == 0
-	var began time.Time
-	if timed {
-		began = time.Now()
-	}
-	next, err := c.checker.answer(p, offset, sequential, w.visit)
-	if timed {
-		w.checkTime += int64(time.Since(began))
-		w.timedChecks++
-	}
-	if err != nil {
-		return err
-	}
-	c.position = next
-	return nil
 }

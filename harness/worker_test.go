@@ -56,11 +56,11 @@ func TestCallsThatFail(t *testing.T) {
 	w := lied(t, &lying{err: broken})
 	_, err := w.append(0, nil)
 	wantViolation(t, err, "append: it is broken")
-	wantViolation(t, w.readRandom(0, nil), "read: it is broken")
+	wantViolation(t, w.readPrefill(0, nil), "read: it is broken")
 	w.run.spec.Workload.Pattern = workload.Tail
 	_, err = w.atEnd(w.clients[0], false)
 	wantViolation(t, err, "wait: it is broken")
-	wantViolation(t, lied(t, &lying{}).readRandom(0, nil), "nothing")
+	wantViolation(t, lied(t, &lying{}).readPrefill(0, nil), "nothing")
 }
 
 // A consumer that waits when the run is over has nothing to complain of.
@@ -89,11 +89,11 @@ func TestWindow(t *testing.T) {
 		if _, err := w.append(0, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.readRandom(0, nil); err != nil {
+		if err := w.readPrefill(0, nil); err != nil {
 			t.Fatal(err)
 		}
-		if w.produce.operations != c.want || w.consume.operations != c.want {
-			t.Errorf("%s the window: %d appends and %d reads counted, want %d each", c.name, w.produce.operations, w.consume.operations, c.want)
+		if w.part.produce.operations != c.want || w.part.consume.operations != c.want {
+			t.Errorf("%s the window: %d appends and %d reads counted, want %d each", c.name, w.part.produce.operations, w.part.consume.operations, c.want)
 		}
 		if w.clients[0].ledger.records != 1 || w.clients[0].checker.records == 0 {
 			t.Errorf("%s the window: the operations were not entered for verification", c.name)
@@ -113,11 +113,11 @@ func TestEndToEnd(t *testing.T) {
 	w.visit(1000) // outside of the window
 	w.inWindow = true
 	w.visit(workload.NoTime)
-	if w.endToEnd.Count() != 0 {
-		t.Fatalf("%d latencies of records that have none", w.endToEnd.Count())
+	if h := counted(w.part.endToEnd); h.Count() != 0 {
+		t.Fatalf("%d latencies of records that have none", h.Count())
 	}
 	w.visit(2000)
-	if w.endToEnd.Count() != 1 || w.endToEnd.Max() != 3000 {
-		t.Errorf("%d latencies, up to %d ns; want one of 3000", w.endToEnd.Count(), w.endToEnd.Max())
+	if h := counted(w.part.endToEnd); h.Count() != 1 || h.Max() != 3000 {
+		t.Errorf("%d latencies, up to %d ns; want one of 3000", h.Count(), h.Max())
 	}
 }

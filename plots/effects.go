@@ -27,6 +27,9 @@ func effectChart(s *results.Sweep) (Chart, error) {
 	f.x = scale{log: true, format: results.FormatRatio}
 	f.x.cover(1)
 	f.xTitle = "ratio to " + cmp.Or(s.Meta.Baseline, "the baseline")
+	if s.Meta.Against != nil {
+		f.xTitle = "ratio to the same strategy of " + s.Meta.Against.Label
+	}
 
 	rows := effectRows(s)
 	var alt []string

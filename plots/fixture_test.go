@@ -93,7 +93,7 @@ func fixture(t testing.TB, edit func(*results.Meta, *results.Run)) *results.Swee
 			if edit != nil {
 				edit(&meta, run)
 			}
-			if err := w.Add(run, histograms); err != nil {
+			if err := w.Add(run, []results.IntervalHistograms{{Length: run.Window, Histograms: histograms}}); err != nil {
 				t.Fatal(err)
 			}
 			index++

@@ -17,13 +17,13 @@ type panel struct {
 // series is one strategy of a panel.
 type series struct {
 	results.CellSummary
-	label string // strategy, or "A/A"
+	label string // see results.Cell.Label
 	style Style
 	runs  []*results.Run // the valid ones, in the order of execution
 }
 
 // panels returns the sections of a sweep with their runs and styles. A workload of which no cell was run
-// has an empty panel.
+// has an empty panel, and one whose highest rate was searched for has none: its runs are at different rates.
 func panels(s *results.Sweep) []panel {
 	runs := make(map[results.Cell][]*results.Run)
 	for i := range s.Runs {
@@ -33,6 +33,9 @@ func panels(s *results.Sweep) []panel {
 	}
 	var all []panel
 	for _, section := range s.Sections() {
+		if len(section.Searches) > 0 {
+			continue
+		}
 		p := panel{Section: section}
 		if section.Where != "" {
 			p.suffix = "-" + fileName(section.Where)

@@ -256,3 +256,63 @@ func TestReportSaysWhatTheOtherFormatsSay(t *testing.T) {
 		}
 	}
 }
+
+// A workload whose highest rate was searched for has its tables and no charts: each rate that was tried
+// would get some.
+func TestReportOfASearch(t *testing.T) {
+	s := fixture(t, nil)
+	name := s.Runs[0].Cell.Workload
+	s.Meta.Searches = []results.Search{{
+		Workload: name, Strategy: "mutex", Objectives: []string{"produce p99 < 2ms"}, Pass: 90e3, Fail: 95e3,
+		Probes: []results.Probe{{Rate: 95e3, Reason: "produce p99 was 3.0 ms"}},
+	}}
+	s.Meta.Profiles = []results.Profile{{Cell: s.Runs[0].Cell, Kind: "cpu", File: "profiles/mutex.pprof"}}
+	charts, err := Charts(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(charts) != 1 || charts[0].Kind != KindEffects {
+		t.Errorf("%d charts, the first %s", len(charts), charts[0].Name)
+	}
+	seen := readable(t, writeReport(t, s))
+	for _, want := range []string{"records/s under produce p99 < 2ms", "90,000", "failed: produce p99 was 3.0 ms", "sustains 90,000–95,000 records/s", "profiles/mutex.pprof"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// What the harness costs and where two builds are compared stand in the page as in the other formats.
+func TestReportOfTwoBuilds(t *testing.T) {
+	s := fixture(t, func(m *results.Meta, run *results.Run) {
+		m.Against = &results.Build{Label: "old"}
+		if run == nil {
+			for i := range m.Planned {
+				m.Planned[i].Baseline, m.Planned[i].BaselineBuild = m.Planned[i].Strategy, "old"
+			}
+			for _, w := range m.Workloads {
+				m.Costs = append(m.Costs, results.Cost{Workload: w.Name, Append: 1e-3, Read: 1e-3})
+			}
+			return
+		}
+		run.Metrics[results.MetricCPU] = 2e-3
+		run.Metrics[results.MetricProduceOps] = run.Metrics[results.MetricOps]
+		run.Runtime.InvoluntarySwitches = 5
+	})
+	for i := range s.Runs {
+		other := s.Runs[i]
+		if other.Cell.Arm == "" {
+			other.Cell.Build = "old"
+			s.Runs = append(s.Runs, other)
+		}
+	}
+	seen := readable(t, writeReport(t, s))
+	for _, want := range []string{"vs old", "actor@old", "2.0 ms†", "† more than 10 % of what is measured, at most 50 %", "involuntary switches/op"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if style, other := StyleOf("actor"), StyleOf("actor@old"); style.Color != other.Color || style.Marker.Hollow == other.Marker.Hollow {
+		t.Errorf("actor is drawn as %+v and that of the other build as %+v", style, other)
+	}
+}

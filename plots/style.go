@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -73,8 +74,19 @@ var known = []struct {
 }
 
 // StyleOf returns the style of the strategy with a name or table label ("A/A" included). A name that
-// is not known gets a style that depends on the name alone.
+// is not known gets a style that depends on the name alone. The same strategy of another build
+// ("mutex@old") has its colour and shape, filled where that is hollow and hollow where it is filled.
 func StyleOf(name string) Style {
+	if strategy, _, other := strings.Cut(name, "@"); other {
+		style := StyleOf(strategy)
+		style.Marker.Hollow = !style.Marker.Hollow
+		if slices.Equal(style.Dashes, dotted) {
+			style.Dashes = dashed
+		} else {
+			style.Dashes = dotted
+		}
+		return style
+	}
 	for _, k := range known {
 		if k.name == name {
 			return k.style

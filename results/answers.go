@@ -16,11 +16,15 @@ type Answer struct {
 }
 
 // Answers returns an answer for each workload of the sweep that was run, at each point, in the order of
-// the tables. Names of strategies stand between backquotes.
+// the tables, and one for a workload whose highest rate was searched for. Names of strategies stand between backquotes.
 func (s *Sweep) Answers() []Answer {
 	effects := s.Effects()
 	var answers []Answer
 	for _, name := range s.workloadNames() {
+		if searches := s.searches(name); len(searches) > 0 {
+			answers = append(answers, Answer{Workload: name, Point: Cell{Workload: name}, Text: name + ": " + searchAnswer(searches) + "."})
+			continue
+		}
 		points := s.points(name)
 		for _, point := range points {
 			a := Answer{Workload: name, Point: point, Effects: effectsAt(point, effects)}
@@ -35,7 +39,7 @@ func (s *Sweep) Answers() []Answer {
 	return answers
 }
 
-// answer words the effects of one workload.
+// answer words the effects of one workload at one point.
 func (s *Sweep) answer(effects []Effect) string {
 	if len(effects) == 0 {
 		return "no comparison was planned"
@@ -44,6 +48,31 @@ func (s *Sweep) answer(effects []Effect) string {
 		return "no verdict, because " + reason
 	}
 	var clauses []string
+	for _, group := range byBaseline(effects) {
+		clauses = append(clauses, findings(group)...)
+	}
+	return strings.Join(clauses, "; ") + ", in this sweep"
+}
+
+// byBaseline groups effects that have one baseline, in the order of the first of each.
+func byBaseline(effects []Effect) [][]Effect {
+	var groups [][]Effect
+	for _, e := range effects {
+		same := func(group []Effect) bool {
+			return group[0].Baseline == e.Baseline && group[0].BaselineBuild == e.BaselineBuild
+		}
+		if at := slices.IndexFunc(groups, same); at >= 0 {
+			groups[at] = append(groups[at], e)
+		} else {
+			groups = append(groups, []Effect{e})
+		}
+	}
+	return groups
+}
+
+// findings are the clauses on effects with one baseline.
+func findings(effects []Effect) []string {
+	var clauses []string
 	for _, verdict := range []Verdict{Better, Worse} {
 		if clause := differences(effects, verdict); clause != "" {
 			clauses = append(clauses, clause)
@@ -51,12 +80,28 @@ func (s *Sweep) answer(effects []Effect) string {
 	}
 	if same := withVerdict(effects, NoDifference); len(same) > 0 {
 		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: one of less than %s could hide",
-			strings.Join(names(same), ", "), quoted(same[0].Baseline), FormatRatio(hidden(same))))
+			strings.Join(names(same), ", "), baselineName(&same[0]), FormatRatio(hidden(same))))
 	}
 	for _, e := range withVerdict(effects, Undecided) {
 		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), e.Reason))
 	}
-	return strings.Join(clauses, "; ") + ", in this sweep"
+	return clauses
+}
+
+// baselineName is what an effect's strategy was compared with: a strategy, of another build if it is one.
+func baselineName(e *Effect) string {
+	if e.BaselineBuild != "" {
+		return quoted(e.Baseline) + " of " + e.BaselineBuild
+	}
+	return quoted(e.Baseline)
+}
+
+// thisBuild is what tells an effect's strategy from its baseline, where builds are compared.
+func thisBuild(e *Effect) string {
+	if e.BaselineBuild != "" {
+		return " of this build"
+	}
+	return ""
 }
 
 // hidden is the largest ratio, either way, that the intervals of effects still allow.
@@ -103,11 +148,11 @@ func differences(effects []Effect, verdict Verdict) string {
 	for i, e := range found {
 		part := quoted(e.Strategy) + possessive
 		if i == 0 {
-			part += subject + " " + verb
+			part += subject + thisBuild(&e) + " " + verb
 		}
 		parts = append(parts, part+" "+FormatInterval(e.Ratio, e.Low, e.High))
 	}
-	return enumerate(parts) + " " + object + " " + quoted(found[0].Baseline)
+	return enumerate(parts) + " " + object + " " + baselineName(&found[0])
 }
 
 // wording gives the words around a ratio: (whose) what, does, of whose.
@@ -119,6 +164,8 @@ func wording(metric string) (subject, verb, object string) {
 		return "", "completes", "the appends of"
 	case MetricConsumeOps:
 		return "", "completes", "the reads of"
+	case MetricDrain:
+		return "", "drains the backlog in", "the time of"
 	}
 	if kind, statistic, ok := latencyParts(metric); ok {
 		if kind == KindEndToEnd {
@@ -139,7 +186,7 @@ func withVerdict(effects []Effect, verdict Verdict) []Effect {
 func names(effects []Effect) []string {
 	var list []string
 	for _, e := range effects {
-		list = append(list, quoted(e.Strategy))
+		list = append(list, quoted(e.Strategy)+thisBuild(&e))
 	}
 	return list
 }

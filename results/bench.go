@@ -2,12 +2,14 @@ package results
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -16,7 +18,8 @@ import (
 //
 //	benchstat -col "/strategy@(mutex rwmutex atomics actor)" bench.txt
 //
-// The second arm of the baseline is strategy=aa. Configuration lines are those that go test writes
+// The second arm of the baseline is strategy=aa; where two builds are compared, build=this is the one that
+// ran the sweep. Configuration lines are those that go test writes
 // too, because benchstat makes a table of its own of everything else that differs between files.
 func (s *Sweep) WriteBench(w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -86,7 +89,7 @@ func (s *Sweep) benchMetrics() []string {
 func allMetrics() []string {
 	metrics := []string{
 		MetricOps, MetricProduceOps, MetricConsumeOps, MetricProduceRecords, MetricConsumeRecords,
-		MetricProduceBytes, MetricConsumeBytes, MetricCPU, MetricSwitches, MetricAllocs, MetricAllocBytes,
+		MetricProduceBytes, MetricConsumeBytes, MetricCPU, MetricSwitches, MetricAllocs, MetricAllocBytes, MetricDrain,
 	}
 	for _, kind := range Kinds {
 		for _, statistic := range Quantiles {
@@ -133,8 +136,9 @@ var cellKeys = []cellKey{
 		if c.Arm == "A/A" {
 			return "aa"
 		}
-		return c.Label()
+		return c.Strategy
 	}},
+	{"build", false, func(c Cell) string { return cmp.Or(c.Build, "this") }},
 	{"producers", true, func(c Cell) string { return positive(c.Producers) }},
 	{"consumers", true, func(c Cell) string { return positive(c.Consumers) }},
 	{"workers", true, func(c Cell) string { return positive(c.Workers) }},
@@ -144,13 +148,21 @@ var cellKeys = []cellKey{
 		}
 		return formatNumber(c.ProducePercent) + "%"
 	}},
+	{"replicas", false, func(c Cell) string { return strconv.Itoa(c.Replicas) }},
 	{"partitions", false, func(c Cell) string { return strconv.Itoa(c.Partitions) }},
 	{"record-size", false, func(c Cell) string { return strconv.Itoa(c.RecordSize) }},
+	{"record-sizes", false, func(c Cell) string { return cmp.Or(c.RecordSizes, "equal") }},
 	{"batch-records", false, func(c Cell) string { return strconv.Itoa(c.BatchRecords) }},
 	{"fetch-bytes", false, func(c Cell) string { return strconv.Itoa(c.FetchBytes) }},
 	{"pattern", false, func(c Cell) string { return c.Pattern }},
+	{"skew", false, func(c Cell) string { return formatNumber(c.Skew) }},
 	{"produce-rate", false, func(c Cell) string { return formatNumber(c.ProduceRate) }},
 	{"consume-rate", false, func(c Cell) string { return formatNumber(c.ConsumeRate) }},
+	{"rate", false, func(c Cell) string { return formatNumber(c.Rate) }},
+	{"arrivals", false, func(c Cell) string { return cmp.Or(c.Arrivals, "constant") }},
+	{"burst", false, func(c Cell) string { return strconv.Itoa(max(1, c.Burst)) }},
+	{"think", false, func(c Cell) string { return time.Duration(math.Round(1e9 * c.Think)).String() }},
+	{"backlog", false, func(c Cell) string { return strconv.FormatInt(c.Backlog, 10) }},
 	{"acks", false, func(c Cell) string { return c.Acks }},
 	{"sync", false, func(c Cell) string { return c.Sync }},
 	{gomaxprocsKey, true, func(c Cell) string { return positive(c.GOMAXPROCS) }},

@@ -14,8 +14,9 @@ type CellSummary struct {
 	Valid      int // of these, verified and found right
 	Overloaded int // of the valid ones, those without bounded latency
 
-	values map[string][]float64 // of the valid runs by metric, ascending
-	ofRaw  float64              // NaN if unknown
+	values  map[string][]float64 // of the valid runs by metric, ascending
+	ofRaw   float64              // NaN if unknown
+	account accounting
 }
 
 // Values returns the values of a metric over the valid runs, ascending; nil if none has it.
@@ -86,7 +87,8 @@ const limitStrategy = "raw"
 
 // Cells summarises the cells that were run: workloads in the order of Meta.Workloads, and within one
 // the points in the order of concurrency, at each the baseline first, then the strategies in the order
-// of the planned comparisons, then others by name, and A/A arms last.
+// of the planned comparisons, then others by name, and A/A arms last. The same strategy of another build
+// comes right after that of this one.
 func (s *Sweep) Cells() []CellSummary {
 	var cells []CellSummary
 	for _, name := range s.workloadNames() {
@@ -98,7 +100,7 @@ func (s *Sweep) Cells() []CellSummary {
 }
 
 func (s *Sweep) summarise(cell Cell) CellSummary {
-	c := CellSummary{Cell: cell, values: make(map[string][]float64), ofRaw: math.NaN()}
+	c := CellSummary{Cell: cell, values: make(map[string][]float64), ofRaw: math.NaN(), account: s.newAccounting(cell.Workload)}
 	for i := range s.Runs {
 		run := &s.Runs[i]
 		if run.Cell != cell {
@@ -117,12 +119,14 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 				c.values[metric] = append(c.values[metric], value)
 			}
 		}
+		c.account.add(run)
 	}
+	c.account.sort()
 	for _, values := range c.values {
 		slices.Sort(values)
 	}
 	if cell.Strategy != limitStrategy && cell.Arm == "" {
-		logs, _ := s.logRatios(cell, cellAt(cell.Point(), limitStrategy, ""), s.primary(cell.Workload))
+		logs, _ := s.logRatios(cell, cellAt(cell.Point(), limitStrategy, cell.Build), s.primary(cell.Workload))
 		if len(logs) > 0 {
 			slices.Sort(logs)
 			c.ofRaw = math.Exp(Median(logs))
@@ -131,9 +135,9 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 	return c
 }
 
-// cellAt is the cell of a strategy at a point.
-func cellAt(point Cell, strategy, arm string) Cell {
-	point.Strategy, point.Arm = strategy, arm
+// cellAt is the cell of a strategy of a build at a point.
+func cellAt(point Cell, strategy, build string) Cell {
+	point.Strategy, point.Build = strategy, build
 	return point
 }
 
@@ -183,18 +187,27 @@ func (s *Sweep) points(workload string) []Cell {
 // the order of execution is drawn by chance.
 func comparePoints(a, b Cell) int {
 	return cmp.Or(
+		cmp.Compare(a.Workload, b.Workload),
 		cmp.Compare(a.GOMAXPROCS, b.GOMAXPROCS),
 		cmp.Compare(a.Partitions, b.Partitions),
 		cmp.Compare(a.Producers, b.Producers),
 		cmp.Compare(a.Consumers, b.Consumers),
 		cmp.Compare(a.Workers, b.Workers),
 		cmp.Compare(a.ProducePercent, b.ProducePercent),
+		cmp.Compare(a.Replicas, b.Replicas),
 		cmp.Compare(a.RecordSize, b.RecordSize),
+		cmp.Compare(a.RecordSizes, b.RecordSizes),
 		cmp.Compare(a.BatchRecords, b.BatchRecords),
 		cmp.Compare(a.FetchBytes, b.FetchBytes),
 		cmp.Compare(a.ProduceRate, b.ProduceRate),
 		cmp.Compare(a.ConsumeRate, b.ConsumeRate),
+		cmp.Compare(a.Rate, b.Rate),
+		cmp.Compare(a.Arrivals, b.Arrivals),
+		cmp.Compare(a.Burst, b.Burst),
+		cmp.Compare(a.Think, b.Think),
+		cmp.Compare(a.Backlog, b.Backlog),
 		cmp.Compare(a.Pattern, b.Pattern),
+		cmp.Compare(a.Skew, b.Skew),
 		cmp.Compare(a.Acks, b.Acks),
 		cmp.Compare(a.Sync, b.Sync),
 		cmp.Compare(a.Storage, b.Storage),
@@ -226,7 +239,7 @@ func (s *Sweep) cellsOf(workload string) []Cell {
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b Cell) int {
-		return cmp.Or(comparePoints(a, b), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Label(), b.Label()))
+		return cmp.Or(comparePoints(a, b), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Build, b.Build))
 	})
 	return cells
 }

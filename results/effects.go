@@ -3,10 +3,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // confidence is that of a sweep's planned comparisons together, and of one A/A arm.
@@ -39,50 +35,10 @@ func (v Verdict) String() string {
 	return "undecided"
 }
 
-// Interval is a geometric mean of ratios between runs of one block, with its confidence interval. Ratio
-// is NaN without any pair of runs, Low and High with fewer than two.
-type Interval struct {
-	Blocks int // pairs of runs that it rests on
-	Ratio  float64
-	Low    float64
-	High   float64
-	Level  float64 // confidence of the interval [Low, High] by itself
-}
-
-// Text is the ratio with its interval, as FormatInterval writes it; without one from fewer than two blocks.
-func (i Interval) Text() string {
-	if i.Blocks < 2 {
-		return FormatRatio(i.Ratio)
-	}
-	return FormatInterval(i.Ratio, i.Low, i.High)
-}
-
-// Bounds of intervals beyond these say no more than that nothing is known on that side.
-const (
-	lowestShown  = 0.01
-	highestShown = 100
-)
-
-// Shown returns the ends of the interval as they are to be shown: no lower than 0.01 and no higher than
-// 100, unless the whole interval lies there.
-func (i Interval) Shown() (low, high float64) {
-	low, high = i.Low, i.High
-	if i.Low < lowestShown && !(i.High < lowestShown) {
-		low = lowestShown
-	}
-	if i.High > highestShown && !(i.Low > highestShown) {
-		high = highestShown
-	}
-	return low, high
-}
-
-// Excludes1 reports whether the interval is known and does not contain 1.
-func (i Interval) Excludes1() bool { return i.Low > 1 || i.High < 1 }
-
-// Effect is the outcome of one planned comparison.
+// Effect is the outcome of one planned comparison: of two strategies, or of one strategy of two builds.
 type Effect struct {
 	Comparison
-	// Point is the cell compared, without strategy and arm: a workload that was run at several
+	// Point is the cell compared, without strategy, arm and build: a workload that was run at several
 	// concurrencies has an effect at each.
 	Point Cell
 	Interval
@@ -107,29 +63,6 @@ func (e Effect) Text() string {
 		return e.Interval.Text() + " " + noDifferenceSign
 	}
 	return e.Interval.Text()
-}
-
-// Health is the outcome of an A/A arm: the baseline against itself.
-type Health struct {
-	Workload string
-	Point    Cell // as in Effect
-	Metric   string
-	Interval
-	// Healthy: the interval contains 1, so that the sweep did not see a difference where there is none.
-	Healthy bool
-	Reason  string // why it is not healthy
-}
-
-// Text is the ratio with its interval and whether it is healthy.
-func (h Health) Text() string {
-	switch {
-	case h.Healthy:
-		return h.Interval.Text() + " healthy"
-	case h.Excludes1():
-		return h.Interval.Text() + " NOT HEALTHY"
-	default:
-		return h.Interval.Text() + " " + undecidedSign
-	}
 }
 
 // Effects returns the outcome of the planned comparisons, in their order.
@@ -164,13 +97,9 @@ func (s *Sweep) Effects() []Effect {
 // decide fills in the ratio and the verdict of an effect.
 func (s *Sweep) decide(e *Effect, level float64, sick string) {
 	var skipped string
-	e.Interval, skipped = s.ratio(cellAt(e.Point, e.Strategy, ""), cellAt(e.Point, e.Baseline, ""), e.Metric, level)
-	e.Reason = sick
-	for _, strategy := range []string{e.Strategy, e.Baseline} {
-		if e.Reason == "" {
-			e.Reason = s.distrust(e.Point, strategy, e.Metric)
-		}
-	}
+	cell, baseline := e.sides()
+	e.Interval, skipped = s.ratio(cell, baseline, e.Metric, level)
+	e.Reason = cmp.Or(sick, s.distrust(cell, e.Metric), s.distrust(baseline, e.Metric))
 	switch {
 	case e.Reason != "":
 	case e.Blocks < 2:
@@ -184,6 +113,11 @@ func (s *Sweep) decide(e *Effect, level float64, sick string) {
 	}
 }
 
+// sides are the cells that are compared.
+func (e *Effect) sides() (cell, baseline Cell) {
+	return cellAt(e.Point, e.Strategy, ""), cellAt(e.Point, e.Baseline, e.BaselineBuild)
+}
+
 func parenthesis(text string) string {
 	if text == "" {
 		return ""
@@ -191,17 +125,17 @@ func parenthesis(text string) string {
 	return " (" + text + ")"
 }
 
-// distrust says why the numbers of a strategy at a point count for nothing; "" if they do count. Both
-// arms of the baseline are the same code, so a wrong answer in one discredits the other.
-func (s *Sweep) distrust(point Cell, strategy, metric string) string {
+// distrust says why the numbers of a cell count for nothing; "" if they do count. Both arms of the
+// baseline are the same code, so a wrong answer in one discredits the other.
+func (s *Sweep) distrust(cell Cell, metric string) string {
 	overloaded, runs := 0, 0
 	for i := range s.Runs {
 		run := &s.Runs[i]
-		if run.Cell.Strategy != strategy || run.Cell.Point() != point {
+		if run.Cell.Strategy != cell.Strategy || run.Cell.Build != cell.Build || run.Cell.Point() != cell.Point() {
 			continue
 		}
 		if !run.Valid() {
-			return fmt.Sprintf("a run of `%s` failed verification: %s", strategy, run.Verification.Error)
+			return fmt.Sprintf("a run of `%s` failed verification: %s", cell.Label(), run.Verification.Error)
 		}
 		if run.Cell.Arm == "" {
 			runs++
@@ -211,15 +145,16 @@ func (s *Sweep) distrust(point Cell, strategy, metric string) string {
 		}
 	}
 	if overloaded > 0 {
-		return fmt.Sprintf("`%s` was overloaded in %d of %d runs, its latency is unbounded", strategy, overloaded, runs)
+		return fmt.Sprintf("`%s` was overloaded in %d of %d runs, its latency is unbounded", cell.Label(), overloaded, runs)
 	}
-	return s.lacking(cellAt(point, strategy, ""), metric)
+	return s.lacking(cell, metric)
 }
 
-// lacking says in how many of a cell's runs a latency is missing. A comparison of the others would be
+// lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing. A comparison of the others would be
 // one of the blocks in which the load was on time.
 func (s *Sweep) lacking(cell Cell, metric string) string {
-	if _, _, isLatency := latencyParts(metric); !isLatency {
+	_, _, isLatency := latencyParts(metric)
+	if !isLatency && metric != MetricDrain {
 		return ""
 	}
 	missing, runs := 0, 0
@@ -234,100 +169,9 @@ func (s *Sweep) lacking(cell Cell, metric string) string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d runs of `%s` carry no %s: too few samples beyond it, or the load itself was late",
-		missing, runs, cell.Label(), MetricLabel(metric))
-}
-
-// sickness says which A/A arm differs; "" if none does.
-func (s *Sweep) sickness() string {
-	for _, h := range s.Health() {
-		if h.Excludes1() {
-			return h.Reason
-		}
+	text := fmt.Sprintf("%d of %d runs of `%s` carry no %s", missing, runs, cell.Label(), MetricLabel(metric))
+	if isLatency {
+		text += ": too few samples beyond it, or the load itself was late"
 	}
-	return ""
-}
-
-// Health returns the outcome of the A/A arms, on the primary metric of their workloads, in the order of
-// Meta.Workloads. Each interval is 95 % by itself: not corrected for the number of comparisons, because
-// here a false alarm is cheaper than a fault overlooked. About one healthy arm in twenty alarms.
-func (s *Sweep) Health() []Health {
-	var found []Health
-	for _, name := range s.workloadNames() {
-		metric := s.primary(name)
-		for _, arm := range s.cellsOf(name) {
-			if arm.Arm == "" {
-				continue
-			}
-			h := Health{Workload: name, Point: arm.Point(), Metric: metric}
-			var skipped string
-			h.Interval, skipped = s.ratio(arm, cellAt(h.Point, arm.Strategy, ""), metric, confidence)
-			switch distrust := cmp.Or(s.distrust(h.Point, arm.Strategy, metric), s.lacking(arm, metric)); {
-			case distrust != "":
-				h.Reason = distrust
-			case h.Blocks < 2:
-				h.Reason = "fewer than two blocks" + parenthesis(skipped)
-			case h.Excludes1():
-				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
-					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
-			default:
-				h.Healthy = true
-			}
-			found = append(found, h)
-		}
-	}
-	return found
-}
-
-// ratio pairs the valid runs of two cells by block. It also says, in words, what it had to leave out.
-func (s *Sweep) ratio(cell, baseline Cell, metric string, level float64) (i Interval, skipped string) {
-	logs, unusable := s.logRatios(cell, baseline, metric)
-	if unusable > 0 {
-		skipped = fmt.Sprintf("%d blocks left out, their %s is no positive number", unusable, MetricLabel(metric))
-	}
-	return logInterval(logs, level), skipped
-}
-
-// logRatios returns the logarithms of the ratios of two cells in the blocks in which both have a
-// metric, and the number of blocks in which a value is no positive number.
-func (s *Sweep) logRatios(cell, baseline Cell, metric string) (logs []float64, unusable int) {
-	base := make(map[int]float64)
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if value, ok := run.Metrics[metric]; ok && run.Cell == baseline && run.Valid() {
-			base[run.Block] = value
-		}
-	}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		value, ok := run.Metrics[metric]
-		other, paired := base[run.Block]
-		if !ok || !paired || run.Cell != cell || !run.Valid() {
-			continue
-		}
-		if !(value > 0 && other > 0) || !isFinite(value) || !isFinite(other) {
-			unusable++
-			continue
-		}
-		logs = append(logs, math.Log(value)-math.Log(other))
-	}
-	return logs, unusable
-}
-
-// logInterval returns the geometric mean of ratios, given their logarithms, with Student's t interval.
-func logInterval(logs []float64, level float64) Interval {
-	r := Interval{Blocks: len(logs), Ratio: math.NaN(), Low: math.NaN(), High: math.NaN(), Level: level}
-	if len(logs) == 0 {
-		return r
-	}
-	mean := stat.Mean(logs, nil)
-	r.Ratio = math.Exp(mean)
-	if len(logs) < 2 {
-		return r
-	}
-	n := float64(len(logs))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-level)/2)
-	half := t * stat.StdDev(logs, nil) / math.Sqrt(n)
-	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
-	return r
+	return text
 }

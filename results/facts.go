@@ -10,17 +10,36 @@ import (
 
 // headline says how much was run, on which storage.
 func (s *Sweep) headline() string {
-	cells := s.cellCount()
-	parts := []string{
-		fmt.Sprintf("%d cells × %d blocks = %d runs", cells, s.Meta.Blocks, cells*s.Meta.Blocks),
-		fmt.Sprintf("seed %d", s.Meta.Seed),
+	var parts []string
+	if cells := s.cellCount(); cells > 0 || s.Meta.SearchesPlanned == 0 {
+		parts = append(parts, fmt.Sprintf("%d cells × %d blocks = %d runs", cells, s.Meta.Blocks, cells*s.Meta.Blocks))
+	}
+	if n := s.Meta.SearchesPlanned; n > 0 {
+		parts = append(parts, fmt.Sprintf("search for the highest rate of %s", counted(n, "strategy", "strategies")))
+	}
+	if s.Meta.Shard != "" {
+		parts = append(parts, fmt.Sprintf("shard %s: %d runs", s.Meta.Shard, s.plannedRuns()))
+	}
+	parts = append(parts, fmt.Sprintf("seed %d", s.Meta.Seed))
+	if n := s.Meta.Resumed; n > 0 {
+		parts = append(parts, "resumed "+counted(n, "time", "times"))
 	}
 	return strings.Join(append(parts, s.storages()...), " · ")
 }
 
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// plannedRuns is the number of runs that the blocks have.
+func (s *Sweep) plannedRuns() int { return cmp.Or(s.Meta.Runs, s.cellCount()*s.Meta.Blocks) }
+
 // cellCount is the number of cells planned, or of those that were run where the plan is not known.
 func (s *Sweep) cellCount() int {
-	if s.Meta.Cells > 0 {
+	if s.Meta.Cells > 0 || s.Meta.SearchesPlanned > 0 {
 		return s.Meta.Cells
 	}
 	seen := make(map[Cell]bool)
@@ -88,7 +107,10 @@ func (s *Sweep) verificationLines() []string {
 			skips = append(skips, v.Skipped)
 		}
 	}
-	line := fmt.Sprintf("%d/%d runs", len(s.Runs), s.cellCount()*s.Meta.Blocks)
+	line := fmt.Sprintf("%d runs", len(s.Runs)) // of a search, nobody knows how many there will be
+	if s.Meta.SearchesPlanned == 0 {
+		line = fmt.Sprintf("%d/%d runs", len(s.Runs), s.plannedRuns())
+	}
 	if s.Meta.Interrupted {
 		line += ", interrupted"
 	}
@@ -160,10 +182,37 @@ func (s *Sweep) environment() []Fact {
 		{"tailrace", fmt.Sprintf("%s, commit %s", known(s.Meta.Version), known(e.Commit))},
 		{"load at the start", fmt.Sprintf("%.2f", e.Load1)},
 	}
+	if hosts := s.partHosts(); len(hosts) > 0 {
+		facts[0].Value = strings.Join(hosts, ", ") + "; what follows is that of " + known(e.Host)
+	}
+	if other := s.Meta.Against; other != nil {
+		facts = append(facts, Fact{"compared with", fmt.Sprintf("%s: %s, commit %s, %s, %s",
+			other.Label, known(other.Version), known(other.Commit), known(other.Go), known(other.Binary))})
+	}
 	for _, kind := range slices.Sorted(maps.Keys(e.Filesystems)) {
 		facts = append(facts, Fact{kind, e.Filesystems[kind]})
 	}
 	return facts
+}
+
+// partHosts are the machines of the parts of a merged sweep, each once.
+func (s *Sweep) partHosts() []string {
+	var hosts []string
+	for _, part := range s.Meta.Parts {
+		if host := cmp.Or(part.Environment.Host, "unknown"); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// profiles say which cells were profiled, and where to.
+func (s *Sweep) profiles() []string {
+	var lines []string
+	for _, p := range s.Meta.Profiles {
+		lines = append(lines, fmt.Sprintf("%s of `%s` in %s → `%s`", p.Kind, p.Cell.Label(), p.Cell.Workload, p.File))
+	}
+	return lines
 }
 
 // shellLine quotes a command's words as a POSIX shell needs it.

@@ -12,7 +12,7 @@ import (
 // CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
 // has none.
 func CheckUnused(dir string) error {
-	for _, name := range []string{metaFile, runsFile, benchFile, summaryFile, "report.html"} {
+	for _, name := range []string{metaFile, runsFile, planFile, benchFile, summaryFile, "report.html"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return fmt.Errorf("results: %s: %w (%s)", dir, ErrExists, name)
 		}

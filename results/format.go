@@ -135,8 +135,11 @@ func FormatMetric(metric string, value float64) string {
 // MetricLabel is a metric's name for readers: "produce p99.9" for produce-p999-sec, "CPU/op" for
 // cpu-sec/op.
 func MetricLabel(metric string) string {
-	if metric == MetricCPU {
+	switch metric {
+	case MetricCPU:
 		return "CPU/op"
+	case MetricDrain:
+		return "time to drain"
 	}
 	if kind, statistic, ok := latencyParts(metric); ok {
 		return kind + " " + statisticLabel(statistic)
@@ -167,3 +170,15 @@ func statisticLabel(statistic string) string {
 }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// formatCount formats a number of at least 0 in full, its thousands apart: 180,000.
+func formatCount(v float64) string {
+	if !isFinite(v) || v < 0 {
+		return absent
+	}
+	digits := strconv.FormatFloat(math.Round(v), 'f', 0, 64)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

@@ -217,8 +217,8 @@ func (h *Histogram) UnmarshalText(text []byte) error {
 	if at < 0 {
 		return errors.New("results: histogram: no exact values before the buckets")
 	}
-	decoded, err := decodeHistogram(string(text[:at]), string(text[at+1:]))
-	if err != nil {
+	decoded := NewHistogram()
+	if err := decoded.addEncoded(string(text[:at]), string(text[at+1:])); err != nil {
 		return fmt.Errorf("results: histogram: %w", err)
 	}
 	*h = *decoded
@@ -232,57 +232,4 @@ func (h *Histogram) encode() (string, error) {
 		return "", fmt.Errorf("results: encode histogram: %w", err)
 	}
 	return string(payload), nil
-}
-
-const exactFormat = "min=%d max=%d sum=%d over-range=%d"
-
-// exact is the text of what the buckets don't hold.
-func (h *Histogram) exact() string {
-	return fmt.Sprintf(exactFormat, h.Min(), h.max, h.sum, h.overRange)
-}
-
-// decodeHistogram is the inverse of exact and encode.
-func decodeHistogram(exact, payload string) (*Histogram, error) {
-	h := new(Histogram)
-	if _, err := fmt.Sscanf(exact, exactFormat, &h.min, &h.max, &h.sum, &h.overRange); err != nil {
-		return nil, fmt.Errorf("exact values %q: %w", exact, err)
-	}
-	buckets, err := hdrhistogram.Decode([]byte(payload))
-	if err != nil {
-		return nil, fmt.Errorf("buckets: %w", err)
-	}
-	if buckets.LowestTrackableValue() != histogramLowest || buckets.HighestTrackableValue() != histogramHighest ||
-		buckets.SignificantFigures() != histogramDigits {
-		return nil, fmt.Errorf("buckets from %d to %d ns with %d digits, want %d to %d with %d",
-			buckets.LowestTrackableValue(), buckets.HighestTrackableValue(), buckets.SignificantFigures(),
-			int64(histogramLowest), int64(histogramHighest), histogramDigits)
-	}
-	h.buckets = buckets
-	if h.Count() == 0 {
-		h.min = math.MaxInt64
-	}
-	if h.exact() != exact || !h.consistent() {
-		return nil, fmt.Errorf("exact values %q contradict %d values in the buckets", exact, buckets.TotalCount())
-	}
-	return h, nil
-}
-
-// consistent reports whether the exact values may be those of the values in the buckets.
-func (h *Histogram) consistent() bool {
-	inRange := h.buckets.TotalCount()
-	switch {
-	case h.overRange < 0 || inRange > math.MaxInt64-h.overRange:
-		return false
-	case h.Count() == 0:
-		return h.max == 0 && h.sum == 0
-	case h.min < histogramLowest || h.min > h.max || h.sum < h.max:
-		return false
-	case h.overRange > 0 && h.max <= histogramHighest:
-		return false
-	case h.overRange == 0 && !h.buckets.ValuesAreEquivalent(h.max, h.buckets.Max()):
-		return false
-	case inRange > 0 && !h.buckets.ValuesAreEquivalent(h.min, h.buckets.Min()):
-		return false
-	}
-	return true
 }

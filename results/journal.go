@@ -1,12 +1,12 @@
 package results
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,12 +19,15 @@ var (
 	ErrExists = errors.New("directory holds results already")
 	// ErrSchema: the results were written by another version with another layout.
 	ErrSchema = errors.New("unknown schema version")
+	// ErrInUse: another process, or another Writer, is adding to the directory's results.
+	ErrInUse = errors.New("results are being written by another process")
 )
 
 // Names within a sweep directory.
 const (
 	metaFile    = "meta.json"
 	runsFile    = "runs.jsonl"
+	planFile    = "plan.json"
 	benchFile   = "bench.txt"
 	summaryFile = "summary.md"
 	latencyDir  = "latency"
@@ -39,17 +42,20 @@ type Sweep struct {
 	Warnings []string // what was wrong with the files without making them useless
 }
 
-// Writer writes a sweep directory while the sweep goes on. It is used by one goroutine at a time.
+// Writer writes a sweep directory while the sweep goes on. It is used by one goroutine at a time, and of
+// all processes one has a Writer for a directory, until Close or its end.
 type Writer struct {
-	sweep Sweep
-	runs  *os.File
-	size  int64    // of what runs holds in whole lines
-	made  []string // directories that Create made, the outermost first
+	sweep    Sweep
+	runs     *os.File
+	size     int64    // of what runs holds in whole lines
+	made     []string // directories that Create made, the outermost first
+	reopened bool
 }
 
 // Create begins a sweep directory: it makes dir where it is missing, latency/ and charts/ in it, and
-// writes meta.json. A directory that holds results already is refused with ErrExists and left as it
-// is. What Create made before it failed, it removes.
+// writes meta.json, in which the sweep is interrupted until Finish says otherwise: so it is if the process
+// is killed. A directory that holds results already is refused with ErrExists and left as it is. What
+// Create made before it failed, it removes.
 func Create(dir string, meta *Meta) (_ *Writer, err error) {
 	if err := CheckUnused(dir); err != nil {
 		return nil, err
@@ -72,12 +78,17 @@ func Create(dir string, meta *Meta) (_ *Writer, err error) {
 		return nil, fmt.Errorf("results: %w", err)
 	}
 	w.runs = runs
+	if err := lock(runs); err != nil {
+		return nil, fmt.Errorf("results: %s: %w", dir, err)
+	}
 	for _, name := range []string{latencyDir, chartsDir} {
 		if err := w.makeDir(filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.writeMeta(meta); err != nil {
+	begun := *meta
+	begun.Interrupted = true
+	if err := w.writeMeta(&begun); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -97,6 +108,11 @@ func (w *Writer) makeDir(dir string) error {
 	}
 	slices.Reverse(missing)
 	w.made = append(w.made, missing...)
+	for _, made := range missing {
+		if err := syncDir(filepath.Dir(made)); err != nil {
+			return fmt.Errorf("results: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -111,25 +127,57 @@ func (w *Writer) writeMeta(meta *Meta) error {
 	})
 }
 
-// Add writes one run, which is durable when Add returns: first its histograms, by kind, to a file of
-// their own, whose path it sets in run.Latency, then its line in runs.jsonl. It also sets run.Schema.
-// A run that can't be written leaves no line behind, and further runs may be added.
-func (w *Writer) Add(run *Run, hists map[string]*Histogram) error {
-	run.Schema = Schema
+// WritePlan writes plan.json: JSON that says what is to be run, whose content is the caller's.
+func (w *Writer) WritePlan(data []byte) error {
+	return w.sweep.replace(planFile, func(out io.Writer) error {
+		_, err := out.Write(data)
+		return err
+	})
+}
+
+// Update replaces the description of a sweep that goes on.
+func (w *Writer) Update(meta *Meta) error { return w.writeMeta(meta) }
+
+// Add writes one run, which is durable when Add returns: first its histograms, by interval and kind, to a
+// file of their own, whose path it sets in run.Latency, then its line in runs.jsonl. It also sets
+// run.Schema. A run that can't be written leaves no line behind, and further runs may be added.
+func (w *Writer) Add(run *Run, intervals []IntervalHistograms) error {
+	return w.AddEach(run, slices.Values(intervals))
+}
+
+// AddEach is Add for intervals that are made one at a time: a long run has thousands, and their histograms
+// take gigabytes together. It may go through the sequence more than once.
+func (w *Writer) AddEach(run *Run, intervals iter.Seq[IntervalHistograms]) error {
 	run.Latency = ""
-	if len(hists) > 0 {
-		run.Latency = latencyDir + "/" + latencyName(run)
+	for i := range intervals {
+		if len(i.Histograms) > 0 {
+			run.Latency = latencyDir + "/" + latencyName(run)
+			break
+		}
 	}
+	return w.add(run, func(out io.Writer) error { return writeHlog(out, run.Start, intervals) })
+}
+
+// add writes a run, and the file that it names with latencies.
+func (w *Writer) add(run *Run, latencies func(io.Writer) error) error {
+	if w.runs == nil {
+		return fmt.Errorf("results: run %d: %w", run.Index, os.ErrClosed)
+	}
+	if !w.sweep.Meta.Interrupted { // a finished sweep was reopened
+		meta := w.sweep.Meta
+		meta.Interrupted = true
+		if err := w.writeMeta(&meta); err != nil {
+			return err
+		}
+	}
+	run.Schema = Schema
 	line, err := json.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("results: run %d: %w", run.Index, err)
 	}
 	line = append(line, '\n')
 	if run.Latency != "" {
-		err := w.sweep.replace(run.Latency, func(out io.Writer) error {
-			return WriteHlog(out, run.Start, run.Window, hists)
-		})
-		if err != nil {
+		if err := w.sweep.replace(run.Latency, latencies); err != nil {
 			return err
 		}
 	}
@@ -150,8 +198,10 @@ func (w *Writer) Add(run *Run, hists map[string]*Histogram) error {
 // that are safe in every shell.
 func latencyName(run *Run) string {
 	strategy := run.Cell.Strategy
-	if run.Cell.Arm != "" {
-		strategy += "-" + run.Cell.Arm
+	for _, part := range []string{run.Cell.Arm, run.Cell.Build} {
+		if part != "" {
+			strategy += "-" + part
+		}
 	}
 	safe := func(r rune) rune {
 		switch {
@@ -175,14 +225,15 @@ func (w *Writer) Finish(meta *Meta) error {
 }
 
 // Discard takes back a sweep in which nothing has finished: everything that Create made, except
-// directories that hold anything else.
+// directories that hold anything else. Results that have runs, or were there before, are only closed.
 func (w *Writer) Discard() error {
-	if w.runs == nil && len(w.made) == 0 {
-		return nil
+	if w.reopened || len(w.sweep.Runs) > 0 || w.runs == nil && len(w.made) == 0 {
+		return w.Close()
 	}
 	if w.runs != nil {
-		_ = os.Remove(filepath.Join(w.sweep.Dir, runsFile))
-		_ = os.Remove(filepath.Join(w.sweep.Dir, metaFile))
+		for _, name := range []string{runsFile, metaFile, planFile} {
+			_ = os.Remove(filepath.Join(w.sweep.Dir, name))
+		}
 	}
 	for _, dir := range slices.Backward(w.made) {
 		_ = os.Remove(dir)
@@ -202,84 +253,4 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("results: %w", err)
 	}
 	return nil
-}
-
-// Load reads a sweep directory. A last line of runs.jsonl that was cut short, as a crash leaves it, is
-// left out with a warning; any other malformed line is an error that names file and line. Results of
-// another schema are refused with ErrSchema.
-func Load(dir string) (*Sweep, error) {
-	s := &Sweep{Dir: dir}
-	path := filepath.Join(dir, metaFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
-	if err := unmarshalSchema(text, &s.Meta); err != nil {
-		return nil, fmt.Errorf("results: %s: %w", path, err)
-	}
-	if err := s.loadRuns(filepath.Join(dir, runsFile)); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func (s *Sweep) loadRuns(path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("results: %w", err)
-	}
-	lineOf := make(map[int]int) // of a run's index
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		var run Run
-		err := unmarshalSchema(line, &run)
-		if err != nil && !bytes.HasSuffix(line, []byte("\n")) {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s:%d: the last line is cut short, its run is left out", path, number))
-			break
-		}
-		if err == nil && lineOf[run.Index] != 0 {
-			err = fmt.Errorf("run %d is on line %d already", run.Index, lineOf[run.Index])
-		}
-		if err != nil {
-			return fmt.Errorf("results: %s:%d: %w", path, number, err)
-		}
-		lineOf[run.Index] = number
-		s.Runs = append(s.Runs, run)
-	}
-	slices.SortStableFunc(s.Runs, func(a, b Run) int { return a.Index - b.Index })
-	return nil
-}
-
-// unmarshalSchema decodes JSON of the one schema that this version knows.
-func unmarshalSchema(text []byte, into any) error {
-	// The version first: another one's fields may not even decode.
-	var versioned struct {
-		Schema int `json:"schema"`
-	}
-	if err := json.Unmarshal(text, &versioned); err != nil {
-		return err
-	}
-	if versioned.Schema != Schema {
-		return fmt.Errorf("%w %d, this version reads %d", ErrSchema, versioned.Schema, Schema)
-	}
-	return json.Unmarshal(text, into)
-}
-
-// Histograms reads the latencies of one of the sweep's runs, by kind. A run without any gives an empty
-// map.
-func (s *Sweep) Histograms(run *Run) (map[string]*Histogram, error) {
-	if run.Latency == "" {
-		return map[string]*Histogram{}, nil
-	}
-	if !filepath.IsLocal(run.Latency) {
-		return nil, fmt.Errorf("results: run %d: latency file %q lies outside the sweep", run.Index, run.Latency)
-	}
-	path := filepath.Join(s.Dir, run.Latency)
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
-	defer file.Close()
-	return ReadHlog(file, path)
 }

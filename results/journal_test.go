@@ -29,7 +29,7 @@ func testMeta() *results.Meta {
 
 func create(t *testing.T) (dir string, w *results.Writer) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "new", "sweep")
+	dir = filepath.Join(tempDir(t), "new", "sweep")
 	w, err := results.Create(dir, testMeta())
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestRunsAreReadableAsTheyEnd(t *testing.T) {
 	}
 	hists := twoKinds()
 	run := testRun(0)
-	if err := w.Add(run, hists); err != nil {
+	if err := w.Add(run, whole(hists)); err != nil {
 		t.Fatal(err)
 	}
 	s := load(t, dir)
@@ -108,7 +108,7 @@ func TestLatencyFileNames(t *testing.T) {
 	_, w := create(t)
 	run := testRun(12)
 	run.Cell.Workload, run.Cell.Arm = "../my load;1/x.yaml", "A/A"
-	if err := w.Add(run, twoKinds()); err != nil {
+	if err := w.Add(run, whole(twoKinds())); err != nil {
 		t.Fatal(err)
 	}
 	if want := "latency/0012-___my_load_1_x_yaml-mutex-A_A-b1.hlog"; run.Latency != want {
@@ -126,7 +126,7 @@ func TestCreateRefusesResults(t *testing.T) {
 		t.Error("the sweep changed")
 	}
 	for _, name := range []string{"summary.md", "charts/mix.svg", "latency/0.hlog"} {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestCreateRefusesResults(t *testing.T) {
 }
 
 func TestCreateInADirectoryOfOtherFiles(t *testing.T) {
-	dir := t.TempDir()
+	dir := tempDir(t)
 	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCreateInADirectoryOfOtherFiles(t *testing.T) {
 }
 
 func TestCreateThatFailsLeavesNothing(t *testing.T) {
-	parent := t.TempDir()
+	parent := tempDir(t)
 	file := filepath.Join(parent, "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -178,13 +178,13 @@ func TestARunThatCannotBeWrittenLeavesNoLine(t *testing.T) {
 	dir, w := create(t)
 	bad := testRun(0)
 	bad.Metrics[results.MetricOps] = math.Inf(1)
-	if err := w.Add(bad, twoKinds()); err == nil {
+	if err := w.Add(bad, whole(twoKinds())); err == nil {
 		t.Error("infinity was written")
 	}
-	if err := w.Add(testRun(1), map[string]*results.Histogram{"a b": record(1)}); err == nil {
+	if err := w.Add(testRun(1), whole(map[string]*results.Histogram{"a b": record(1)})); err == nil {
 		t.Error("a tag with a space was written")
 	}
-	if err := w.Add(testRun(2), twoKinds()); err != nil {
+	if err := w.Add(testRun(2), whole(twoKinds())); err != nil {
 		t.Fatal(err)
 	}
 	s := load(t, dir)
@@ -213,7 +213,7 @@ func TestLoadRefuses(t *testing.T) {
 		"type of a field":   {meta: `{"schema":1}`, runs: `{"schema":1,"index":"x"}` + "\n", want: "runs.jsonl:1:"},
 		"two runs one line": {meta: `{"schema":1}`, runs: strings.TrimSpace(good) + good, want: "runs.jsonl:1:"},
 	} {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		if c.meta != "" {
 			write(t, filepath.Join(dir, "meta.json"), c.meta)
 		}
@@ -276,7 +276,7 @@ func TestHistogramsStaysInTheSweep(t *testing.T) {
 // A failed Create removes what it has made, and nothing that was there.
 func TestCreateLeavesOthersFiles(t *testing.T) {
 	for _, name := range []string{"charts", "latency"} {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		mine := filepath.Join(dir, name)
 		if err := os.WriteFile(mine, []byte("mine"), 0o644); err != nil {
 			t.Fatal(err)
@@ -296,7 +296,7 @@ func TestCreateLeavesOthersFiles(t *testing.T) {
 
 // Discard takes back all that Create made, missing parents too, except what holds something else.
 func TestDiscard(t *testing.T) {
-	root := t.TempDir()
+	root := tempDir(t)
 	w, err := results.Create(filepath.Join(root, "a", "b"), &results.Meta{})
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ type documentCell struct {
 	Valid      int                `json:"valid"`
 	Overloaded int                `json:"overloaded"`
 	Medians    map[string]float64 `json:"medians"`
+	Harness    *float64           `json:"harness_share"` // see CellSummary.HarnessShare; null if unknown
 }
 
 // WriteJSON writes the sweep's description, its effects and the medians of its cells as one JSON
@@ -64,7 +65,11 @@ func (s *Sweep) document() document {
 				medians[metric] = median
 			}
 		}
-		d.Cells = append(d.Cells, documentCell{c.Cell, c.Runs, c.Valid, c.Overloaded, medians})
+		cell := documentCell{Cell: c.Cell, Runs: c.Runs, Valid: c.Valid, Overloaded: c.Overloaded, Medians: medians}
+		if share, ok := c.HarnessShare(); ok {
+			cell.Harness = &share
+		}
+		d.Cells = append(d.Cells, cell)
 	}
 	return d
 }

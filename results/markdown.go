@@ -48,6 +48,10 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, seed %d.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
 		summary.Begun, summary.Seed, summary.Command, summary.Files)
+	if len(summary.Profiles) > 0 {
+		out.WriteString("\nProfiles:\n\n")
+		writeList(&out, summary.Profiles)
+	}
 	if len(summary.Settings.Labels) > 0 {
 		writeMarkdown(&out, &summary.Settings)
 	}

@@ -4,8 +4,9 @@
 //
 //	meta.json          what was run, where, and how (Meta)
 //	runs.jsonl         one Run a line, written as each run ends
+//	plan.json          what is to be run, for the harness to go on after an interruption
 //	bench.txt          the runs in Go's benchmark format, for benchstat
-//	latency/*.hlog     one HdrHistogram log (V2) a run, one tagged line a kind of latency
+//	latency/*.hlog     one HdrHistogram log (V2) a run, one tagged line for each interval and kind of latency
 //	summary.md         the answer and its tables, to paste into a document
 //	charts/*.svg|png   written by package plots
 //	report.html        written by package plots
@@ -60,17 +61,21 @@ type Cell struct {
 }
 
 // Label is the name under which a cell's strategy stands in tables and charts: the strategy, or
-// "A/A" for the second arm of the baseline.
+// "A/A" for the second arm of the baseline, and behind "@" the build, if it is another one.
 func (c Cell) Label() string {
+	label := c.Strategy
 	if c.Arm != "" {
-		return c.Arm
+		label = c.Arm
 	}
-	return c.Strategy
+	if c.Build != "" {
+		label += "@" + c.Build
+	}
+	return label
 }
 
-// Point is the cell without its strategy and arm: what strategies are compared at.
+// Point is the cell without its strategy, arm and build: what those are compared at.
 func (c Cell) Point() Cell {
-	c.Strategy, c.Arm = "", ""
+	c.Strategy, c.Arm, c.Build = "", "", ""
 	return c
 }
 
@@ -162,7 +167,8 @@ type Run struct {
 
 	Metrics map[string]float64 `json:"metrics"`
 	// Latency is the path of the run's histograms relative to the sweep directory
-	// (latency/….hlog), one line a kind with the kind as its tag; "" when the run has none.
+	// (latency/….hlog), a line for each interval of the window and kind, the kind being its tag; "" when the
+	// run has none.
 	Latency string `json:"latency,omitempty"`
 	// OverRange counts the latencies of each kind that lay above the histogram's range. They count
 	// in the mean and the maximum, and a quantile that falls among them is the maximum.
@@ -291,6 +297,10 @@ type Meta struct {
 
 	// Against describes the other build, where two are compared: its version and commit.
 	Against *Build `json:"against,omitempty"`
+	// Runs is the number of runs that the blocks have here, if it is not cells × blocks, and SearchesPlanned
+	// that of strategies whose highest rate is searched; 0 for neither.
+	Runs            int `json:"runs,omitempty"`
+	SearchesPlanned int `json:"searches_planned,omitempty"`
 	// Shard says which part of the blocks this machine ran ("2/4"); "" for all.
 	Shard string `json:"shard,omitempty"`
 	// Plan identifies the cells, blocks and seed: results of one plan can be merged.
@@ -307,7 +317,9 @@ type Meta struct {
 	Environment Environment `json:"environment"`
 	Preflight   Preflight   `json:"preflight"`
 	Warnings    []string    `json:"warnings,omitempty"`
-	// Interrupted says that the sweep was ended early; what had finished counts.
+	// Resumed is how many times the sweep was interrupted and went on.
+	Resumed int `json:"resumed,omitempty"`
+	// Interrupted says that the sweep was ended early, or is still under way; what had finished counts.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -365,15 +377,22 @@ type Part struct {
 // Cost is what the harness costs an operation of a workload, measured with the strategy null: all that a
 // worker does between two calls, but for the checks of answers, whose cost each run measures.
 type Cost struct {
-	Workload string  `json:"workload"`
-	Seconds  float64 `json:"sec_per_op"` // processor time
+	Workload string `json:"workload"`
+	// Processor time in seconds of an append, building its records included, and of a read.
+	Append float64 `json:"sec_per_append"`
+	Read   float64 `json:"sec_per_read"`
 }
 
 // Search is one for the highest rate at which a strategy meets objectives.
 type Search struct {
 	Workload   string   `json:"workload"`
 	Strategy   string   `json:"strategy"`
+	GOMAXPROCS int      `json:"gomaxprocs"`
 	Objectives []string `json:"objectives,omitempty"` // "produce p99 < 2ms"; that it keeps up is always one
+	// Closed is the records per second in a closed loop, where the search began.
+	Closed float64 `json:"closed"`
+	// Reason says why the search came to no end; "" if it did.
+	Reason string `json:"reason,omitempty"`
 	// Records per second: the highest rate that passed and was confirmed, and the lowest that failed; 0 if
 	// there is none.
 	Pass float64 `json:"pass"`

@@ -24,9 +24,10 @@ type Summary struct {
 	Environment  []Fact
 	Begun        string // date and time, UTC
 	Seed         uint64
-	Command      string // as a POSIX shell takes it
-	Files        string // what lies beside the summary, and what to do with it
-	Settings     Table  // of the workloads; no rows if there are none
+	Command      string   // as a POSIX shell takes it
+	Files        string   // what lies beside the summary, and what to do with it
+	Profiles     []string // which cells were profiled, and the file of each
+	Settings     Table    // of the workloads; no rows if there are none
 }
 
 // Fact is something named.
@@ -42,7 +43,7 @@ func (s *Sweep) Summary() Summary {
 		Answers:      s.Answers(),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
-		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.runWarnings()),
+		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.impossible(), s.hostWarnings(s.Effects()), s.runWarnings()),
 		Sections:     sections,
 		Footnotes:    s.footnotes(sections),
 		Reading:      reading(),
@@ -52,6 +53,7 @@ func (s *Sweep) Summary() Summary {
 		Command:      shellLine(s.Meta.Command),
 		Files: "`runs.jsonl` has every run, `bench.txt` the same for\n`benchstat -col /strategy bench.txt` " +
 			"(in a clone of tailrace: `go tool benchstat`), `latency/` the\nHdrHistogram log of each run.",
+		Profiles: s.profiles(),
 		Settings: s.settings(),
 	}
 }
@@ -67,6 +69,9 @@ func (s *Sweep) footnotes(sections []Section) []string {
 	text := fmt.Sprintf("95 %% over %d planned %s, in this sweep.", comparisons, noun)
 	if comparisons == 0 {
 		text = "No comparison was planned."
+		if len(s.Meta.Searches) > 0 {
+			text = "A search makes no planned comparison."
+		}
 	}
 	signs := make(map[Verdict]bool)
 	for _, e := range effects {
@@ -81,6 +86,9 @@ func (s *Sweep) footnotes(sections []Section) []string {
 	notes := []string{text}
 	if comparisons > 0 {
 		notes = append(notes, "vs: geometric mean of the ratios within blocks, not ratio of medians · max: largest of all runs.")
+	}
+	if note := harnessNote(sections); note != "" {
+		notes = append(notes, note)
 	}
 	if lacksNumbers(sections) {
 		notes = append(notes, fmt.Sprintf("%s no number: fewer than %d samples beyond it, the load itself late by over %s of it, or overload.",

@@ -38,6 +38,9 @@ func (s *Sweep) WriteTable(w io.Writer, columns int) error {
 		}
 	}
 	fmt.Fprintf(&out, "\n%s\n", strings.Join(summary.Footnotes, "\n"))
+	for _, line := range summary.Profiles {
+		fmt.Fprintln(&out, "profile: "+line)
+	}
 	if summary.Distrust != "" {
 		fmt.Fprintf(&out, "THIS SWEEP IS NOT TO BE TRUSTED: %s\n", summary.Distrust)
 	}

@@ -21,6 +21,19 @@ func Scan(s Storage, visit func(file string, b Batch, position int64) error) err
 	return nil
 }
 
+// ScanSegment is Scan for the one segment that begins at an offset. It may run beside appends to others:
+// the segment must be sealed.
+func ScanSegment(s Storage, base int64, visit func(file string, b Batch, position int64) error) error {
+	var c Cursor
+	return scanLog(s, base, &c, visit)
+}
+
+// Bases returns the offsets at which the segments of a storage begin, ascending.
+func Bases(s Storage) ([]int64, error) {
+	names, err := s.List()
+	return segmentBases(names), err
+}
+
 func scanLog(s Storage, base int64, c *Cursor, visit func(file string, b Batch, position int64) error) (err error) {
 	name := Name(base)
 	log, err := s.OpenLog(name, false)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Describe says in a line what the load is: "8 workers, 10 % produce, random reads of 1 KiB records,
@@ -17,19 +18,29 @@ func (w *Workload) Describe() string {
 	} else {
 		w.describeRoles(add)
 	}
+	if sizes := w.Sizes.describe(); sizes != "" {
+		add("%s", sizes)
+	}
 	if w.BatchRecords > 1 {
 		add("%d records a batch", w.BatchRecords)
 	}
 	if w.Partitions > 1 {
 		add("%d partitions", w.Partitions)
 	}
-	add("%s", w.loop())
-	if w.Acks == AcksNone {
+	if w.Replicas > 0 {
+		add("%s", plural(w.Replicas, "follower"))
+	}
+	w.describePacing(add)
+	switch w.Acks {
+	case AcksNone:
 		add("no acknowledgements")
+	case AcksAll:
+		add("acknowledged by all")
 	}
 	if sync := w.describeSync(); sync != "" {
 		add("%s", sync)
 	}
+	w.describeRun(add)
 	line := strings.Join(parts, ", ")
 	if w.Title != "" {
 		line = w.Title + ": " + line
@@ -38,13 +49,19 @@ func (w *Workload) Describe() string {
 }
 
 func (w *Workload) describeMix(add func(string, ...any)) {
-	add("%s", plural(w.Workers, "worker"))
+	add("%s%s", plural(w.Workers, "worker"), pace(w.Rate))
 	add("%s %% produce", formatNumber(w.ProducePercent))
-	records := proseSize(int64(w.RecordSize)) + " records"
-	if w.readers() > 0 {
-		add("%s %s reads of %s", w.Pattern, proseSize(int64(w.FetchBytes)), records)
-	} else {
+	records := ""
+	if w.Sizes.Kind == SizesFixed {
+		records = proseSize(int64(w.RecordSize)) + " records"
+	}
+	switch {
+	case w.readers() == 0 && records != "":
 		add("%s", records)
+	case w.readers() > 0 && records != "":
+		add("%s %s reads of %s", w.patternWords(), proseSize(int64(w.FetchBytes)), records)
+	case w.readers() > 0:
+		add("%s %s reads", w.patternWords(), proseSize(int64(w.FetchBytes)))
 	}
 }
 
@@ -53,20 +70,79 @@ func (w *Workload) describeRoles(add func(string, ...any)) {
 		add("%s%s", plural(w.Producers, "producer"), pace(w.ProduceRate))
 	}
 	if w.Consumers > 0 {
-		add("%s%s", plural(w.Consumers, string(w.Pattern)+" consumer"), pace(w.ConsumeRate))
+		add("%s%s", plural(w.Consumers, w.patternWords()+" consumer"), pace(w.ConsumeRate))
 		if w.Subscriptions > 1 && w.Subscriptions != w.Consumers {
 			add("%d subscriptions", w.Subscriptions)
 		}
 	}
-	if w.RecordSize != Default().RecordSize {
+	if w.Sizes.Kind == SizesFixed && w.RecordSize != Default().RecordSize {
 		add("%s records", proseSize(int64(w.RecordSize)))
+	}
+}
+
+// patternWords stand before "reads" and "consumers".
+func (w *Workload) patternWords() string {
+	switch w.Pattern {
+	case Zipfian:
+		return "zipf " + formatNumber(w.Skew)
+	case ByTime:
+		return "by-time"
+	default:
+		return string(w.Pattern)
+	}
+}
+
+func (s Sizes) describe() string {
+	switch s.Kind {
+	case SizesUniform:
+		return "record sizes uniform from " + proseSize(int64(s.Min)) + " to " + proseSize(int64(s.Max))
+	case SizesLognormal:
+		return "record sizes lognormal around " + proseSize(int64(s.Median))
+	case SizesLines:
+		return "records are lines of the payload"
+	default:
+		return ""
+	}
+}
+
+// describePacing says when operations start.
+func (w *Workload) describePacing(add func(string, ...any)) {
+	add("%s", w.loop())
+	if w.Arrivals == ArrivalsPoisson {
+		add("Poisson arrivals")
+	}
+	if w.Burst > 1 {
+		add("in bursts of %d", w.Burst)
+	}
+	if w.Think > 0 {
+		add("thinking %s", proseTime(w.Think))
+	}
+}
+
+// describeRun says what else than a window of fixed length is run.
+func (w *Workload) describeRun(add func(string, ...any)) {
+	if w.Backlog > 0 {
+		add("sustained, at most %s unread", proseSize(w.Backlog))
+	}
+	switch {
+	case w.DrainRatio == 1:
+		add("drains a backlog of %s", proseSize(w.Prefill))
+	case w.DrainRatio > 0:
+		add("drains %s %% of a backlog of %s", formatNumber(math.Round(w.DrainRatio*1e6)/1e4), proseSize(w.Prefill))
+	}
+	if w.Search {
+		objectives := ""
+		for i, o := range w.Objectives {
+			objectives += []string{" and ", " with "}[max(1-i, 0)] + o.String()
+		}
+		add("searching for the highest rate%s", objectives)
 	}
 }
 
 // loop names the kind of load: consumers that follow producers at the end of the log have the pace
 // of the producers.
 func (w *Workload) loop() string {
-	produce := w.Producers == 0 || w.ProduceRate > 0
+	produce := w.Producers == 0 || w.ProduceRate > 0 || w.Search
 	consume := w.Consumers == 0 || w.ConsumeRate > 0 || w.Pattern == Tail && w.Producers > 0 && produce
 	switch {
 	case !w.OpenLoop():
@@ -104,4 +180,14 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// proseTime is a time for sentences: "1 ms", and "1m30s" where it takes several units.
+func proseTime(d time.Duration) string {
+	text := d.String()
+	unit := strings.TrimLeft(text, "0123456789.")
+	if strings.ContainsAny(unit, "0123456789") {
+		return text
+	}
+	return strings.TrimSuffix(text, unit) + " " + unit
 }

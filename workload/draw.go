@@ -1,9 +1,6 @@
 package workload
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "math/rand/v2"
 
 // Draw is one worker's source of decisions: the same seed and worker give the same sequence. It is
 // used by one goroutine at a time and allocates nothing after NewDraw.
@@ -55,30 +52,4 @@ func mix64(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// Schedule is when one worker of an open loop is meant to start its operations: the workers take
-// turns, so that together they start operations at even distances. It is a value and may be copied.
-type Schedule struct {
-	rate            float64
-	workers, worker int64
-}
-
-// NewSchedule is the schedule of a worker, from 0, of workers that together do rate operations a
-// second. For producers that is Workload.ProduceRate over BatchRecords, an append being the
-// operation.
-func NewSchedule(rate float64, workers, worker int) Schedule {
-	return Schedule{rate: rate, workers: int64(workers), worker: int64(worker)}
-}
-
-// Intended is when the worker's operation i, from 0, is meant to start, counted from the start of the
-// load: (i·workers + worker) / rate seconds. It is computed from i and not from the operation before,
-// so that rounding never accumulates: it is right to a nanosecond in the first 52 days (2^52 ns), and
-// to one part in 2^52 after. A time that a Duration cannot hold is the longest that it can; without a
-// rate, as in a closed loop, it is always 0.
-func (s Schedule) Intended(i int64) time.Duration {
-	if !(s.rate > 0) {
-		return 0
-	}
-	return seconds((float64(i)*float64(s.workers) + float64(s.worker)) / s.rate)
 }

@@ -2,10 +2,8 @@ package workload
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -97,58 +95,5 @@ func TestShuffle(t *testing.T) {
 	}
 	if len(Shuffle(1, 0, 0)) != 0 || len(Shuffle(1, 0, -1)) != 0 {
 		t.Error("nothing to shuffle gave something")
-	}
-}
-
-// Together the workers start operations 0, 1, 2, … at 0/rate, 1/rate, 2/rate, …
-func TestScheduleSumsToTheRate(t *testing.T) {
-	for _, c := range []struct {
-		rate    float64
-		workers int
-	}{{10000, 2}, {3, 7}, {1e6, 16}, {0.7, 3}} {
-		var all []time.Duration
-		for worker := range c.workers {
-			s := NewSchedule(c.rate, c.workers, worker)
-			for i := range int64(1000) {
-				all = append(all, s.Intended(i))
-			}
-		}
-		slices.Sort(all)
-		for j, got := range all {
-			if want := exact(int64(j), c.rate); got != want {
-				t.Fatalf("rate %v of %d workers: operation %d at %d ns, want %d", c.rate, c.workers, j, got, want)
-			}
-		}
-	}
-}
-
-// After a month of operations an intended time is as exact as the first.
-func TestScheduleDoesNotDrift(t *testing.T) {
-	for _, rate := range []float64{3, 10000, 33333.3, 1e6} {
-		s := NewSchedule(rate, 3, 2)
-		for _, i := range []int64{0, 1, int64(rate * 86399 / 3), int64(rate * 30 * 86400 / 3)} {
-			got, want := s.Intended(i), exact(3*i+2, rate)
-			if difference := got - want; difference < -1 || difference > 1 {
-				t.Errorf("rate %v, operation %d: %d ns, want %d", rate, i, got, want)
-			}
-		}
-	}
-}
-
-// exact is j/rate seconds rounded to nanoseconds, in rational arithmetic.
-func exact(j int64, rate float64) time.Duration {
-	ns := new(big.Rat).Quo(new(big.Rat).SetInt64(j), new(big.Rat).SetFloat64(rate))
-	ns.Mul(ns, big.NewRat(1e9, 1)).Add(ns, big.NewRat(1, 2))
-	return time.Duration(new(big.Int).Div(ns.Num(), ns.Denom()).Int64())
-}
-
-func TestScheduleWithoutRateAndBeyondRange(t *testing.T) {
-	for _, rate := range []float64{0, -1, math.NaN()} {
-		if got := NewSchedule(rate, 2, 1).Intended(5); got != 0 {
-			t.Errorf("rate %v: %v", rate, got)
-		}
-	}
-	if got := NewSchedule(1e-300, 2, 1).Intended(5); got != math.MaxInt64 {
-		t.Errorf("beyond the range: %v", got)
 	}
 }

@@ -7,9 +7,27 @@ import (
 	"time"
 )
 
+func grid(t *testing.T, w Workload, o Overrides) []Workload {
+	t.Helper()
+	points, err := Grid(w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points
+}
+
+func custom(t *testing.T, o Overrides) []Workload {
+	t.Helper()
+	points, err := Custom(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points
+}
+
 func TestGridWithoutOverridesChangesNothing(t *testing.T) {
 	for _, preset := range Presets() {
-		if got := Grid(preset, Overrides{}); !reflect.DeepEqual(got, []Workload{preset}) {
+		if got := grid(t, preset, Overrides{}); !reflect.DeepEqual(got, []Workload{preset}) {
 			t.Errorf("Grid(%s) = %+v, want the preset alone", preset.Name, got)
 		}
 	}
@@ -18,8 +36,8 @@ func TestGridWithoutOverridesChangesNothing(t *testing.T) {
 func TestGridSetsWhatWasGiven(t *testing.T) {
 	base := Default()
 	base.Producers = 1
-	got := Grid(base, Overrides{
-		Partitions: new(3), RecordSize: new(int64(2048)), BatchRecords: new(5), FetchBytes: new(int64(1 << 20)),
+	got := grid(t, base, Overrides{
+		Partitions: new(3), RecordSize: &RecordSize{Largest: 2048}, BatchRecords: new(5), FetchBytes: new(int64(1 << 20)),
 		Pattern: new("random"), Prefill: new(int64(1 << 20)), ProduceRate: new(7.0), ConsumeRate: new(8.0),
 		Acks: new("none"), Sync: new("batch"), SegmentSize: new(int64(1 << 21)),
 		Ramp: new(time.Second), Duration: new(time.Minute),
@@ -38,7 +56,7 @@ func TestGridSetsWhatWasGiven(t *testing.T) {
 func TestGridCombinesLevels(t *testing.T) {
 	base := Default()
 	base.Name = "load"
-	got := Grid(base, Overrides{Producers: []int{1, 4}, Consumers: []int{0, 8}})
+	got := grid(t, base, Overrides{Producers: []int{1, 4}, Consumers: []int{0, 8}})
 	var points []string
 	for _, w := range got {
 		points = append(points, fmt.Sprintf("%s %d+%d of %d subscriptions, %s", w.Name, w.Producers, w.Consumers, w.Subscriptions, w.Primary))
@@ -57,7 +75,7 @@ func TestGridCombinesLevels(t *testing.T) {
 func TestGridLeavesSharedSubscriptions(t *testing.T) {
 	base := Default()
 	base.Consumers, base.Subscriptions, base.Partitions = 8, 2, 4
-	if got := Grid(base, Overrides{Consumers: []int{4}})[0]; got.Subscriptions != 2 {
+	if got := grid(t, base, Overrides{Consumers: []int{4}})[0]; got.Subscriptions != 2 {
 		t.Errorf("%d subscriptions for consumers who share 2, want 2", got.Subscriptions)
 	}
 }
@@ -78,12 +96,12 @@ func TestCustom(t *testing.T) {
 		{"readers alone", Overrides{Consumers: []int{3}}, "3 catch-up consumers, closed loop", "consume-op/s"},
 		{"random", Overrides{Producers: []int{1}, Consumers: []int{1}, Pattern: new("random")},
 			"1 producer, 1 random consumer, closed loop", "produce-op/s"},
-		{"large records", Overrides{Workers: []int{1}, RecordSize: new(int64(1 << 20))},
+		{"large records", Overrides{Workers: []int{1}, RecordSize: &RecordSize{Largest: 1 << 20}},
 			"1 worker, 10 % produce, random 2052 KiB reads of 1 MiB records, closed loop", "op/s"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for _, w := range Custom(test.given) {
+			for _, w := range custom(t, test.given) {
 				if err := w.Validate(); err != nil {
 					t.Errorf("cannot be run: %v", err)
 				}
@@ -101,12 +119,12 @@ func TestCustom(t *testing.T) {
 func TestGridOfImpossibleSizesIsRefused(t *testing.T) {
 	for _, o := range []Overrides{
 		{Workers: []int{0}},
-		{Workers: []int{1}, RecordSize: new(int64(1 << 62)), BatchRecords: new(1 << 40)},
-		{Workers: []int{1}, RecordSize: new(int64(-1))},
+		{Workers: []int{1}, RecordSize: &RecordSize{Largest: 1 << 62}, BatchRecords: new(1 << 40)},
+		{Workers: []int{1}, RecordSize: &RecordSize{Largest: -1}},
 		{Producers: []int{-1}, Consumers: []int{1}},
 		{Workers: []int{1}, Producers: []int{1}},
 	} {
-		for _, w := range Custom(o) {
+		for _, w := range custom(t, o) {
 			if err := w.Validate(); err == nil {
 				t.Errorf("Custom(%+v) can be run, want an error", o)
 			}
@@ -128,26 +146,8 @@ func TestGridRampFollowsDuration(t *testing.T) {
 		{Overrides{Duration: &second, Ramp: &hour}, time.Hour},
 		{Overrides{}, time.Minute},
 	} {
-		if got := Grid(long, test.overrides)[0].Ramp; got != test.want {
+		if got := grid(t, long, test.overrides)[0].Ramp; got != test.want {
 			t.Errorf("ramp with %+v is %v, want %v", test.overrides, got, test.want)
-		}
-	}
-}
-
-// The bound of a paced run leaves room for all that is due, however long it lasts, before a producer is
-// so near to its share that the window is closed.
-func TestPacedBytesHoldWhatIsDue(t *testing.T) {
-	for _, duration := range []time.Duration{time.Millisecond, time.Second, 65 * time.Second, 6 * time.Minute, 24 * time.Hour} {
-		for producers, rate := range map[int]float64{1: 20000, 7: 20000, 8: 1, 16: 5, 50: 20} {
-			w := Default()
-			w.Producers, w.ProduceRate, w.BatchRecords, w.Prefill = producers, rate, 3, 1<<20
-			w.Ramp, w.Duration = duration/5, duration
-			share := float64(w.PacedBytes()-w.Prefill) / float64(producers)
-			// At most one more than the even share falls to a producer.
-			due := (w.ProduceRate/float64(w.BatchRecords*producers)*(w.Ramp+w.Duration).Seconds() + 1) * float64(BatchBytes(&w))
-			if usable := share - share/64 - float64(BatchBytes(&w)); due > usable {
-				t.Errorf("%v, %d producers: %.0f bytes are due of each, %.0f are usable", duration, producers, due, usable)
-			}
 		}
 	}
 }

@@ -55,6 +55,15 @@ func without(key string) string {
 // loadText loads a file "My Load.yaml" of the given text in its own folder.
 func loadText(t *testing.T, text string, others map[string]string) (Workload, error) {
 	t.Helper()
+	grid, err := loadGrid(t, text, others, Overrides{}, false)
+	if err != nil {
+		return Workload{}, err
+	}
+	return grid[0], nil
+}
+
+func loadGrid(t *testing.T, text string, others map[string]string, flags Overrides, scale bool) ([]Workload, error) {
+	t.Helper()
 	folder := t.TempDir()
 	others = mapsWith(others, "My Load.yaml", text)
 	for name, content := range others {
@@ -66,7 +75,7 @@ func loadText(t *testing.T, text string, others map[string]string) (Workload, er
 			t.Fatal(err)
 		}
 	}
-	return Load(filepath.Join(folder, "My Load.yaml"))
+	return LoadGrid(filepath.Join(folder, "My Load.yaml"), flags, scale)
 }
 
 func mapsWith(m map[string]string, key, value string) map[string]string {
@@ -125,11 +134,18 @@ func TestLoadHonours(t *testing.T) {
 		{"whole number with a point", []string{"producerRate: 50.0"}, func(w Workload) any { return w.ProduceRate }, 50.0},
 		{"no key", []string{"keyDistributor: NO_KEY"}, notes, ""},
 		{"empty text", []string{"keyDistributor:", "payloadFile:", "name:"}, func(w Workload) any { return w.Title }, ""},
+		{"a backlog", []string{"consumerBacklogSizeGB: 1"}, func(w Workload) any { return w.Prefill }, int64(1 << 29)},
+		{"a backlog, drained", []string{"consumerBacklogSizeGB: 1"}, func(w Workload) any { return w.DrainRatio }, 1.0},
+		{"a backlog, drained in part", []string{"consumerBacklogSizeGB: 1", "backlogDrainRatio: 0.5"}, func(w Workload) any { return w.DrainRatio }, 0.5},
+		{"a backlog, metric", []string{"consumerBacklogSizeGB: 1"}, func(w Workload) any { return w.Primary }, "drain-sec"},
+		{"a backlog of two subscriptions", []string{"consumerBacklogSizeGB: 1"}, notes,
+			"The backlog of 1 GiB is that of 2 subscriptions together, each of which reads the same 512 MiB of log."},
+		{"a ratio of no backlog", []string{"backlogDrainRatio: 0.5"}, notes, "The backlogDrainRatio is not used, since there is no backlog."},
 		{"no backlog", []string{"consumerBacklogSizeGB: 0", "backlogDrainRatio: 1.0"}, notes, ""},
 		{"name that is a number", []string{"name: 2024"}, func(w Workload) any { return w.Title }, "2024"},
 		{"name of two lines", []string{`name: "one\n  two\a"`}, func(w Workload) any { return w.Title }, "one two"},
 		{"quoted and commented", []string{`name: 'it''s'   # why not`}, func(w Workload) any { return w.Title }, "it's"},
-		{"large messages get a buffer", []string{"messageSize: 1000000"}, func(w Workload) any { return w.FetchBytes }, 2 * 1000089},
+		{"large messages get a buffer", []string{"messageSize: 1000000"}, func(w Workload) any { return w.FetchBytes }, 2002944},
 		{"no payload", nil, func(w Workload) any { return w.Payload == nil }, true},
 		{"ratio without use", []string{"randomBytesRatio: 0.5", "useRandomizedPayloads: false"}, notes,
 			"The randomBytesRatio is not used, since useRandomizedPayloads is not true."},
@@ -154,9 +170,9 @@ func notes(w Workload) any { return strings.Join(w.Notes, "|") }
 
 // badFiles are texts that Load refuses, with the place and the sentence.
 var badFiles = []struct{ name, text, want string }{
-	{"empty", "", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
-	{"only comments", "# nothing\n\n", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
-	{"only a document mark", "---\n", "1:1: the file is empty; give an OpenMessaging Benchmark workload"},
+	{"empty", "", "1:1: the file is empty; give a workload of keys and values, or one of OpenMessaging Benchmark"},
+	{"only comments", "# nothing\n\n", "1:1: the file is empty; give a workload of keys and values, or one of OpenMessaging Benchmark"},
+	{"only a document mark", "---\n", "1:1: the file is empty; give a workload of keys and values, or one of OpenMessaging Benchmark"},
 	{"a sequence", "- topics\n", "1:1: keys with values are expected, not YAML type sequence"},
 	{"a word", "topics", "1:1: keys with values are expected, not YAML type string"},
 	{"two documents", smallFile + "---\ntopics: 1\n", "11:1: a second document begins; give one workload a file"},
@@ -181,32 +197,35 @@ var badFiles = []struct{ name, text, want string }{
 	{"alias", with("topics: *a"), "3:9: topics: of YAML type alias; give a whole number"},
 	{"text for a truth", with("useRandomizedPayloads: maybe"), `11:24: useRandomizedPayloads "maybe": of YAML type string; give true or false`},
 	{"text for a ratio", with("randomBytesRatio: half"), `11:19: randomBytesRatio "half": of YAML type string; give a number`},
-	{"zero topics", with("topics: 0"), "3:9: topics 0: outside 1 to 1024"},
-	{"negative", with("producersPerTopic: -1"), "8:20: producersPerTopic -1: outside 1 to 10000"},
+	{"zero topics", with("topics: 0"), "3:9: topics 0: outside 1 to 2147483647"},
+	{"negative", with("producersPerTopic: -1"), "8:20: producersPerTopic -1: outside 1 to 2147483647"},
 	{"beyond 64 bits", with("producerRate: 18446744073709551615"), "9:15: producerRate 18446744073709551615: outside 0 to 2147483647"},
 	{"message too small", with("messageSize: 10"), "5:14: messageSize 10: outside 24 to 2147483647"},
 	{"ratio above 1", with("randomBytesRatio: 1.5"), "11:19: randomBytesRatio 1.5: outside 0 to 1"},
 	{"no duration", with("testDurationMinutes: 0"), "10:22: testDurationMinutes 0: outside 1 to 1000000"},
 	{"no warm-up", with("warmupDurationMinutes: 0"), "11:24: warmupDurationMinutes 0: outside 1 to 1000000"},
-	{"too many partitions", with("topics: 32", "partitionsPerTopic: 33"),
-		"4:21: partitionsPerTopic 33: with topics 32 it makes 1056 partitions, more than 1024"},
-	{"too many producers", with("topics: 100", "producersPerTopic: 101"),
-		"8:20: producersPerTopic 101: with topics 100 it makes 10100 producers, more than 10000"},
-	{"too many consumers", with("subscriptionsPerTopic: 101", "consumerPerSubscription: 100"),
-		"7:26: consumerPerSubscription 100: with topics 1 and subscriptionsPerTopic 101 it makes 10100 consumers, more than 10000"},
-	{"keys in turn", with("keyDistributor: KEY_ROUND_ROBIN"),
-		`11:17: keyDistributor "KEY_ROUND_ROBIN": records with keys are not supported yet; give NO_KEY`},
-	{"keys at random", with("keyDistributor: RANDOM_NANO"),
-		`11:17: keyDistributor "RANDOM_NANO": records with keys are not supported yet; give NO_KEY`},
+	{"too many topics", with("topics: 1000000"), "3:9: topics 1000000: at most 256 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"too many partitions", with("partitionsPerTopic: 1025"), "4:21: partitionsPerTopic 1025: at most 1024 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"too many producers", with("producersPerTopic: 10001"), "8:20: producersPerTopic 10001: at most 10000 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"too many consumers", with("subscriptionsPerTopic: 101", "consumerPerSubscription: 100"), "7:26: consumerPerSubscription 100: at most 99 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"too many subscriptions", with("subscriptionsPerTopic: 10001", "consumerPerSubscription: 1"), "6:24: subscriptionsPerTopic 10001: at most 10000 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"the largest of all", with("topics: 2147483647", "subscriptionsPerTopic: 2147483647", "consumerPerSubscription: 2147483647"),
+		"3:9: topics 2147483647: at most 1 fit, with the rest of the file, in the 1024 partitions, 10000 producers and 10000 consumers of a run; lower it, or give --scale for a smaller run"},
+	{"keys in turn", with("keyDistributor: KEY_ROUND_ROBIN"), `11:17: keyDistributor "KEY_ROUND_ROBIN": a key would be stored in the record and choose its partition; here records have no key and take the partitions in turn; give NO_KEY`},
+	{"keys at random", with("keyDistributor: RANDOM_NANO"), `11:17: keyDistributor "RANDOM_NANO": a key would be stored in the record and choose its partition; here records have no key and take the partitions in turn; give NO_KEY`},
 	{"unknown distributor", with("keyDistributor: any"), `11:17: keyDistributor "any": unknown; give NO_KEY`},
-	{"backlog", with("consumerBacklogSizeGB: 100"), "11:24: consumerBacklogSizeGB 100: building and draining a backlog is not supported yet; give 0"},
-	{"drain ratio", with("backlogDrainRatio: 0.5"), "11:20: backlogDrainRatio 0.5: draining a backlog is not supported yet; give 1"},
+	{"backlog", with("consumerBacklogSizeGB: 100", "subscriptionsPerTopic: 1"),
+		"11:24: consumerBacklogSizeGB 100: 100 GiB of log are more than half of the 2GiB that a run may write; raise --max-bytes, or give --scale for a smaller backlog"},
+	{"backlog without a rate", with("consumerBacklogSizeGB: 1", "producerRate: 0"),
+		"9:15: producerRate 0: with a backlog to drain there is no search for the rate; give one, or --produce-rate"},
+	{"backlog without consumers", with("consumerBacklogSizeGB: 1", "consumerPerSubscription: 0"),
+		"11:24: consumerBacklogSizeGB 1: nobody drains it; give subscriptionsPerTopic and consumerPerSubscription"},
+	{"draining nothing", with("consumerBacklogSizeGB: 1", "backlogDrainRatio: 0"), "12:20: backlogDrainRatio 0: nothing would be drained; give more than 0"},
+	{"drain ratio", with("backlogDrainRatio: 1.5"), "11:20: backlogDrainRatio 1.5: outside 0 to 1"},
 	{"random without a pool", with("useRandomizedPayloads: true"),
 		"1:1: randomizedPayloadPoolSize: useRandomizedPayloads needs at least 1"},
 	{"pool too large", with("useRandomizedPayloads: true", "randomizedPayloadPoolSize: 1000000"),
 		"12:28: randomizedPayloadPoolSize 1000000: with messageSize 100 the pool is larger than 64MiB"},
-	{"search for a rate", with("producerRate: 0"),
-		"9:15: producerRate 0: the search for the highest sustainable rate is not supported yet; give --produce-rate"},
 }
 
 func TestLoadRefuses(t *testing.T) {
@@ -238,104 +257,46 @@ func TestLoadMissingKeys(t *testing.T) {
 	}
 }
 
-// A caller who has the flag that the error names may go on with the workload.
+// Without a rate the highest one is sought, unless a flag gives one.
 func TestLoadWithoutRate(t *testing.T) {
-	w, err := loadText(t, with("producerRate: 0"), nil)
-	var located *FileError
-	if !errors.As(err, &located) || located.Flag != "--produce-rate" {
-		t.Fatalf("error is %v", err)
-	}
-	w.ProduceRate = 500
-	if err := w.Validate(); err != nil || w.Name != "my-load" || w.Producers != 5 {
+	text := with("producerRate: 0")
+	w, err := loadText(t, text, nil)
+	if err != nil || !w.Search || w.ProduceRate != 0 || w.Primary != "e2e-p90-sec" || w.Validate() != nil {
 		t.Errorf("%v: %+v", err, w)
 	}
+	grid, err := loadGrid(t, text, nil, Overrides{ProduceRate: new(500.0)}, false)
+	if err != nil || grid[0].Search || grid[0].ProduceRate != 500 || grid[0].Validate() != nil {
+		t.Errorf("%v: %+v", err, grid)
+	}
 }
 
-func TestLoadPayloadFile(t *testing.T) {
-	hundred := strings.Repeat("0123456789", 10)
-	tests := []struct {
-		name  string
-		file  string
-		files map[string]string
-		want  string
-		note  string
-	}{
-		{"from the file's folder", "sub/p.data", map[string]string{"sub/p.data": hundred, "p.data": "other"}, hundred, ""},
-		{"by its base name", "sub/p.data", map[string]string{"p.data": hundred}, hundred,
-			"Payload file sub/p.data was not there; p.data was taken, which lies beside the workload file."},
-		{"nowhere", "sub/p.data", nil, "", "Payload file sub/p.data was not found; the records hold 100 generated bytes each."},
-		{"absolute and nowhere", "/does/not/exist.data", nil, "",
-			"Payload file /does/not/exist.data was not found; the records hold 100 generated bytes each."},
-		{"of another size", "./p.data", map[string]string{"p.data": "abc"}, "abc", "The payload file has 3 bytes and a message 100; it is repeated or cut."},
-		{"empty", "./p.data", map[string]string{"p.data": ""}, "", "Payload file ./p.data is empty; the records hold generated bytes."},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			w, err := loadText(t, with("payloadFile: "+test.file), test.files)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(w.Payload) != test.want || notes(w) != test.note {
-				t.Errorf("payload %q, notes %q", w.Payload, w.Notes)
-			}
-		})
-	}
-	t.Run("from the working directory", func(t *testing.T) {
-		t.Chdir(t.TempDir())
-		if err := os.WriteFile("p.data", []byte(hundred), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		w, err := loadText(t, with("payloadFile: p.data"), map[string]string{"p.data": "other"})
-		if err != nil || string(w.Payload) != hundred || len(w.Notes) > 0 {
-			t.Errorf("%v: payload %q, notes %q", err, w.Payload, w.Notes)
-		}
-	})
-	t.Run("a folder", func(t *testing.T) {
-		_, err := loadText(t, with("payloadFile: sub"), map[string]string{"sub/p.data": ""})
-		var located *FileError
-		if !errors.As(err, &located) || located.Line != 11 || !strings.Contains(err.Error(), "not a regular file") {
-			t.Errorf("error is %v", err)
-		}
-	})
-}
-
-func TestLoadRandomizedPayload(t *testing.T) {
-	text := with("useRandomizedPayloads: true", "randomBytesRatio: 0.25", "randomizedPayloadPoolSize: 8", "payloadFile: p.data")
-	w, err := loadText(t, text, map[string]string{"p.data": "not used"})
+// A flag in the place of a value leaves no note about that value, and no refusal of it.
+func TestLoadUnderFlags(t *testing.T) {
+	text := with("producerRate: 10000000", "consumerBacklogSizeGB: 100", "payloadFile: none")
+	flags := Overrides{ProduceRate: new(500.0), Prefill: new(int64(1 << 20)), PayloadFile: new("testdata/lines.txt")}
+	grid, err := loadGrid(t, text, nil, flags, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(w.Payload) != 800 {
-		t.Fatalf("pool has %d bytes", len(w.Payload))
-	}
-	for at := 0; at < 800; at += 100 {
-		message := w.Payload[at : at+100]
-		if bytes.Count(message[:25], []byte{0}) > 5 || !bytes.Equal(message[25:], make([]byte, 75)) {
-			t.Errorf("message at %d is %x", at, message)
-		}
-	}
-	if want := "The payloadFile is not used, since useRandomizedPayloads is true."; notes(w) != want {
-		t.Errorf("notes %q", w.Notes)
-	}
-	again, err := loadText(t, text, nil)
-	if err != nil || !bytes.Equal(w.Payload, again.Payload) {
-		t.Error("a second load made other bytes")
+	w := grid[0]
+	if err := w.Validate(); err != nil || len(w.Notes) > 0 || w.ProduceRate != 500 || w.Prefill != 1<<20 || len(w.Payload) != 216 || w.DrainRatio != 1 {
+		t.Errorf("%v: %+v", err, w)
 	}
 }
 
 func TestLoadUnreadable(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := Load(filepath.Join(folder, "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := LoadGrid(filepath.Join(folder, "none.yaml"), Overrides{}, false); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := Load(folder); err == nil || !strings.HasPrefix(err.Error(), "workload: ") {
+	if _, err := LoadGrid(folder, Overrides{}, false); err == nil || !strings.HasPrefix(err.Error(), "workload: ") {
 		t.Errorf("folder: %v", err)
 	}
 	large := filepath.Join(folder, "large.yaml")
 	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), maxFile+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(large); err == nil || !strings.Contains(err.Error(), "larger than 16KiB") {
+	if _, err := LoadGrid(large, Overrides{}, false); err == nil || !strings.Contains(err.Error(), "larger than 16KiB") {
 		t.Errorf("large file: %v", err)
 	}
 }

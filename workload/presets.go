@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// defaultSkew is that of YCSB's zipfian requests.
+const defaultSkew = 0.99
+
 // Default is the base of a workload made of flags, before roles are given: closed loop, following
 // the end of the log. It does not pass Validate until it has producers or consumers. It has one
 // subscription; see Workload.Subscriptions for what that means to several consumers.
@@ -17,6 +20,8 @@ func Default() Workload {
 		BatchRecords:  1,
 		FetchBytes:    64 << 10,
 		Pattern:       Tail,
+		Arrivals:      ArrivalsConstant,
+		Burst:         1,
 		Acks:          AcksLeader,
 		Sync:          SyncNone,
 		SegmentSize:   64 << 20,
@@ -76,32 +81,46 @@ func Presets() []Workload {
 // Find returns the preset of a name. The error for any other is a *FieldError for --workloads that
 // lists the presets and the nearest of them.
 func Find(name string) (Workload, error) {
-	presets := Presets()
-	names := make([]string, len(presets))
-	for i, p := range presets {
+	for _, p := range Presets() {
 		if p.Name == name {
 			return p, nil
 		}
-		names[i] = p.Name
 	}
+	names := presetNames()
 	return Workload{}, fieldError("--workloads", name, "no such workload (there are %s; or give a YAML file)%s",
 		strings.Join(names, ", "), Suggestion(name, names))
 }
 
+func presetNames() []string {
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // SuggestPrimary is the metric that a comparison of strategies on this workload is best planned on,
 // for a workload whose roles or rates came from flags. Paced loads fix the throughput and are
-// compared by latency, end to end where consumers follow the producers; closed loops by throughput.
+// compared by latency, end to end where consumers follow the producers, of reads in a mix; closed loops by
+// throughput; and the draining of a backlog by the time that it takes.
 //
 // The latency is the p90. The p99 of a fast model is often that of the load itself: on a virtual machine
 // of two cores, at 10,000 records a second, the generator was late by 1 to 20 µs at its p99, 0.2 µs at its
 // p90, where records arrived within 30 µs and 7 µs. A p99 that the load carries stands in the tables.
 func (w *Workload) SuggestPrimary() string {
+	paced := w.ProduceRate > 0 || w.Search
 	switch {
+	case w.DrainRatio > 0:
+		return "drain-sec"
+	case w.Workers > 0 && w.Rate > 0 && w.readers() == 0:
+		return "produce-p90-sec"
+	case w.Workers > 0 && w.Rate > 0:
+		return "consume-p90-sec"
 	case w.Workers > 0:
 		return "op/s"
-	case w.Producers > 0 && w.ProduceRate > 0 && w.Consumers > 0 && w.Pattern == Tail:
+	case w.Producers > 0 && paced && w.Consumers > 0 && w.Pattern == Tail:
 		return "e2e-p90-sec"
-	case w.Producers > 0 && w.ProduceRate > 0:
+	case w.Producers > 0 && paced:
 		return "produce-p90-sec"
 	case w.Producers > 0:
 		return "produce-op/s"

@@ -86,6 +86,11 @@ func TestSuggestPrimary(t *testing.T) {
 		{Workload{Producers: 1, Consumers: 1}, "produce-op/s"},
 		{Workload{Consumers: 1}, "consume-op/s"},
 		{Workload{Consumers: 1, ConsumeRate: 1}, "consume-p90-sec"},
+		{Workload{Workers: 1, Rate: 1}, "consume-p90-sec"},
+		{Workload{Workers: 1, Rate: 1, ProducePercent: 100}, "produce-p90-sec"},
+		{Workload{Producers: 1, Consumers: 1, Search: true, Pattern: Tail}, "e2e-p90-sec"},
+		{Workload{Producers: 1, Search: true}, "produce-p90-sec"},
+		{Workload{Producers: 1, Consumers: 1, ProduceRate: 1, Pattern: Tail, DrainRatio: 1}, "drain-sec"},
 	} {
 		if got := c.w.SuggestPrimary(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.w, got, c.want)

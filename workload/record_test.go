@@ -11,8 +11,8 @@ import (
 func TestPayloadRoundTrip(t *testing.T) {
 	for _, size := range []int{MinRecordSize, MinRecordSize + 1, 100, 1024, 100_000} {
 		for name, filler := range map[string][]byte{"generated": nil, "one byte": {7}, "zeros": make([]byte, 50), "long": bytes.Repeat([]byte("abc"), 99999)} {
-			p := NewPayload(1, size, filler)
-			value := make([]byte, p.Size())
+			p := fixedPayload(1, size, filler)
+			value := make([]byte, p.size)
 			for _, producer := range []uint32{0, 1, math.MaxUint32} {
 				for _, sequence := range []uint64{0, 1, 1 << 40, math.MaxUint64} {
 					for _, time := range []int64{NoTime, 0, 1, math.MaxInt64} {
@@ -31,7 +31,7 @@ func TestPayloadRoundTrip(t *testing.T) {
 
 func TestPayloadLayout(t *testing.T) {
 	value := make([]byte, 30)
-	NewPayload(1, 30, []byte{0xaa}).Fill(value, 0x01020304, 0x1112131415161718, 0x2122232425262728)
+	fixedPayload(1, 30, []byte{0xaa}).Fill(value, 0x01020304, 0x1112131415161718, 0x2122232425262728)
 	want := []byte{1, 2, 3, 4, 0, 0, 0, 0, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
 		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa}
 	binary.BigEndian.PutUint32(want[4:], headerCheck(want))
@@ -43,7 +43,7 @@ func TestPayloadLayout(t *testing.T) {
 // Every change of one byte, in every position and to every value, is found.
 func TestPayloadFindsEveryFlippedByte(t *testing.T) {
 	for _, filler := range [][]byte{nil, make([]byte, 10)} {
-		p := NewPayload(1, 200, filler)
+		p := fixedPayload(1, 200, filler)
 		value := make([]byte, 200)
 		p.Fill(value, 3, 77, 123456789)
 		for at := range value {
@@ -67,11 +67,11 @@ func TestPayloadFindsEveryFlippedByte(t *testing.T) {
 }
 
 func TestPayloadFindsWrongValues(t *testing.T) {
-	p := NewPayload(1, 100, nil)
+	p := fixedPayload(1, 100, nil)
 	value, other, seeded := make([]byte, 100), make([]byte, 100), make([]byte, 100)
 	p.Fill(value, 1, 1, 1)
 	p.Fill(other, 1, 2, 1)
-	NewPayload(2, 100, nil).Fill(seeded, 1, 1, 1)
+	fixedPayload(2, 100, nil).Fill(seeded, 1, 1, 1)
 	tests := map[string][]byte{
 		"zeros":           make([]byte, 100),
 		"ones":            bytes.Repeat([]byte{0xff}, 100),
@@ -91,14 +91,14 @@ func TestPayloadFindsWrongValues(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	small := NewPayload(1, MinRecordSize, nil)
+	small := fixedPayload(1, MinRecordSize, nil)
 	if _, _, _, err := small.Check(make([]byte, MinRecordSize)); err == nil {
 		t.Error("zeros of the smallest size pass")
 	}
 }
 
 func TestPayloadErrorNamesTheRecord(t *testing.T) {
-	p := NewPayload(1, 100, nil)
+	p := fixedPayload(1, 100, nil)
 	value := make([]byte, 100)
 	p.Fill(value, 4, 9, 0)
 	value[50] ^= 1
@@ -114,8 +114,8 @@ func TestPayloadErrorNamesTheRecord(t *testing.T) {
 
 func TestPayloadIsDeterministic(t *testing.T) {
 	a, b := make([]byte, 500), make([]byte, 500)
-	NewPayload(5, 500, nil).Fill(a, 1, 2, 3)
-	NewPayload(5, 500, nil).Fill(b, 1, 2, 3)
+	fixedPayload(5, 500, nil).Fill(a, 1, 2, 3)
+	fixedPayload(5, 500, nil).Fill(b, 1, 2, 3)
 	if !bytes.Equal(a, b) {
 		t.Error("the same seed made other bytes")
 	}
@@ -129,8 +129,8 @@ func TestPayloadKeepsTheShareOfRandomBytes(t *testing.T) {
 			pool[i] = 1
 		}
 	}
-	p := NewPayload(1, MinRecordSize+124, pool)
-	value := make([]byte, p.Size())
+	p := fixedPayload(1, MinRecordSize+124, pool)
+	value := make([]byte, p.size)
 	for sequence := range uint64(1000) {
 		p.Fill(value, 0, sequence, 0)
 		if n := bytes.Count(value[MinRecordSize:], []byte{1}); n != 31 {
@@ -140,7 +140,7 @@ func TestPayloadKeepsTheShareOfRandomBytes(t *testing.T) {
 }
 
 func TestPayloadDoesNotAllocate(t *testing.T) {
-	p := NewPayload(1, 1024, nil)
+	p := fixedPayload(1, 1024, nil)
 	value := make([]byte, 1024)
 	var sequence uint64
 	allocs := testing.AllocsPerRun(1000, func() {
@@ -156,7 +156,7 @@ func TestPayloadDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkPayloadFill(b *testing.B) {
-	p := NewPayload(1, 1024, nil)
+	p := fixedPayload(1, 1024, nil)
 	value := make([]byte, 1024)
 	b.SetBytes(1024)
 	b.ReportAllocs()
@@ -168,7 +168,7 @@ func BenchmarkPayloadFill(b *testing.B) {
 }
 
 func BenchmarkPayloadCheck(b *testing.B) {
-	p := NewPayload(1, 1024, nil)
+	p := fixedPayload(1, 1024, nil)
 	value := make([]byte, 1024)
 	p.Fill(value, 1, 1, 0)
 	b.SetBytes(1024)
@@ -178,4 +178,8 @@ func BenchmarkPayloadCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func fixedPayload(seed uint64, size int, filler []byte) *Payload {
+	return NewPayload(seed, &Workload{RecordSize: size, Payload: filler})
 }

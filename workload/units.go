@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Units of sizes, the largest first, so that FormatSize finds the shortest form.
@@ -100,4 +101,44 @@ func ParseMix(s string) (float64, error) {
 		return 0, fieldError("mix", s, "the share of appends is a number from 0 to 100, as in produce=10")
 	}
 	return percent, nil
+}
+
+// ParseShare reads a share of a whole, "0.9" or "90%", above 0 and up to 1. Errors: *FieldError.
+func ParseShare(s string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share <= 1) { // NaN too
+		return 0, fieldError("share", s, "not a share; a number above 0 and up to 1, or a percentage, as in 0.9 or 90%%")
+	}
+	return share, nil
+}
+
+// ParseSkew reads the skew of a zipf distribution, a finite number from 0 on. Errors: *FieldError.
+func ParseSkew(s string) (float64, error) {
+	skew, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || !(skew >= 0 && skew <= math.MaxFloat64) { // NaN too
+		return 0, fieldError("skew", s, "not a skew; a number from 0, which is uniform, as in 0.99")
+	}
+	return skew, nil
+}
+
+// ParseCount reads a whole number. Errors: *FieldError.
+func ParseCount(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil {
+		return 0, fieldError("number", s, "not a whole number")
+	}
+	return n, nil
+}
+
+// ParseTime reads a span of time with its unit, "400ms". Errors: *FieldError.
+func ParseTime(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(s))
+	if err != nil {
+		return 0, fieldError("time", s, "not a time; give a number with its unit as in 400ms, 2s or 1m")
+	}
+	return d, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParseSize(t *testing.T) {
@@ -62,6 +63,29 @@ func TestParsePercentAndMix(t *testing.T) {
 	refused(t, "percent", func(s string) error { _, err := ParsePercent(s); return err }, "", "%", "ten", "-1", "100.1", "NaN", "Inf")
 	refused(t, "mix", func(s string) error { _, err := ParseMix(s); return err },
 		"", "produce", "produce=", "produce=x", "produce=101", "consume=10", "produce=10,consume=90")
+}
+
+func TestParseSmallValues(t *testing.T) {
+	for s, want := range map[string]float64{"0.9": 0.9, "90%": 0.9, " 1 ": 1, "100 %": 1, "1e-3": 1e-3} {
+		if got, err := ParseShare(s); err != nil || got != want {
+			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
+		}
+	}
+	refused(t, "share", func(s string) error { _, err := ParseShare(s); return err }, "", "%", "0", "0%", "-1", "1.1", "101%", "NaN", "Inf", "all")
+	for s, want := range map[string]float64{"0": 0, " 0.99 ": 0.99, "3": 3} {
+		if got, err := ParseSkew(s); err != nil || got != want {
+			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
+		}
+	}
+	refused(t, "skew", func(s string) error { _, err := ParseSkew(s); return err }, "", "-0.1", "NaN", "Inf", "1e999", "some")
+	if got, err := ParseCount(" 12 "); err != nil || got != 12 {
+		t.Errorf("%v, %v", got, err)
+	}
+	refused(t, "number", func(s string) error { _, err := ParseCount(s); return err }, "", "1.5", "1e3", "many", "99999999999999999999")
+	if got, err := ParseTime(" 1m30s "); err != nil || got != 90*time.Second {
+		t.Errorf("%v, %v", got, err)
+	}
+	refused(t, "time", func(s string) error { _, err := ParseTime(s); return err }, "", "1", "NaN", "1 day", "soon")
 }
 
 // refused checks that each input is refused in one line that repeats it.

@@ -32,28 +32,7 @@ const (
 	MaxPartitions = 1024
 )
 
-// Encoded size of a Kafka RecordBatch v2 beyond the values in it.
-const (
-	batchHeaderBytes = 61
-	// A record without key and headers has at most: length varint 5, attributes 1, timestamp delta
-	// varlong 10, offset delta varint 5, key length −1 in 1, value length varint 5, header count 1.
-	recordOverheadBytes = 28
-)
-
-// BatchBytes is an upper bound of the encoded size of one batch of the workload: 61 bytes of header
-// and, for each record, its value and at most 28 bytes around it. It saturates.
-func BatchBytes(w *Workload) int {
-	if w.RecordSize < 0 || w.BatchRecords <= 0 {
-		return batchHeaderBytes
-	}
-	const room = math.MaxInt - batchHeaderBytes
-	if w.RecordSize > room/w.BatchRecords-recordOverheadBytes {
-		return math.MaxInt
-	}
-	return batchHeaderBytes + w.BatchRecords*(w.RecordSize+recordOverheadBytes)
-}
-
-// maxTime bounds ramp and window each.
+// maxTime bounds ramp, window and think time each.
 const maxTime = 24 * time.Hour
 
 // Validate reports the first thing that makes the workload impossible to run, as a *FieldError that
@@ -65,9 +44,18 @@ func (w *Workload) Validate() error {
 		(*Workload).checkCounts,
 		(*Workload).checkNames,
 		(*Workload).checkTimes,
+		(*Workload).checkArrivals,
+		(*Workload).checkThink,
+		(*Workload).checkSkew,
+		(*Workload).checkReplicas,
+		(*Workload).checkSizes,
 		(*Workload).checkBatch,
 		(*Workload).checkReads,
 		(*Workload).checkBytes,
+		(*Workload).checkBacklog,
+		(*Workload).checkDrain,
+		(*Workload).checkSearch,
+		(*Workload).checkObjectives,
 	}
 	for _, check := range checks {
 		if err := check(w); err != nil {
@@ -115,24 +103,6 @@ func (w *Workload) checkRoles() *FieldError {
 	return nil
 }
 
-func (w *Workload) checkRates() *FieldError {
-	roles := []struct {
-		field, role string
-		rate        float64
-		clients     int
-	}{{"--produce-rate", "--producers", w.ProduceRate, w.Producers}, {"--consume-rate", "--consumers", w.ConsumeRate, w.Consumers}}
-	for _, r := range roles {
-		value := formatNumber(r.rate) + "/s"
-		switch {
-		case math.IsNaN(r.rate) || math.IsInf(r.rate, 0) || r.rate < 0:
-			return fieldError(r.field, value, "not a rate; a finite number per second, or none for a closed loop")
-		case r.rate > 0 && r.clients == 0:
-			return fieldError(r.field, value, "nobody has this rate; it paces a role, so give %s", r.role)
-		}
-	}
-	return nil
-}
-
 func (w *Workload) checkCounts() *FieldError {
 	counts := []struct {
 		field         string
@@ -151,10 +121,10 @@ func (w *Workload) checkCounts() *FieldError {
 	switch {
 	case w.Pattern == Tail && w.Consumers == 0 && w.readers() > 0:
 		return fieldError("--pattern", string(w.Pattern),
-			"the workers of a mix would wait for each other at the end of the log; give random or catch-up")
-	case w.Pattern == Tail && w.Consumers > 0 && w.Producers == 0:
+			"the workers of a mix would wait for each other at the end of the log; give random, zipf, time or catch-up")
+	case w.Pattern == Tail && w.Consumers > 0 && w.Producers == 0 && w.DrainRatio == 0:
 		return fieldError("--pattern", string(w.Pattern),
-			"nobody appends what the consumers would wait for; give --producers, or --pattern catch-up or random")
+			"nobody appends what the consumers would wait for; give --producers, or --pattern catch-up, random, zipf or time")
 	}
 	return nil
 }
@@ -164,12 +134,12 @@ func (w *Workload) checkNames() *FieldError {
 		return fieldError("name", w.Name, "give letters, digits, -, _ and . only; it becomes part of file names and benchmark names")
 	}
 	switch w.Pattern {
-	case Tail, CatchUp, Random:
+	case Tail, CatchUp, Random, Zipfian, ByTime:
 	default:
-		return fieldError("--pattern", string(w.Pattern), "unknown; give %s, %s or %s", Tail, CatchUp, Random)
+		return fieldError("--pattern", string(w.Pattern), "unknown; give %s, %s, %s, %s or %s", Tail, CatchUp, Random, Zipfian, ByTime)
 	}
-	if w.Acks != AcksLeader && w.Acks != AcksNone {
-		return fieldError("--acks", w.Acks, "unknown; give %s or %s", AcksLeader, AcksNone)
+	if w.Acks != AcksLeader && w.Acks != AcksNone && w.Acks != AcksAll {
+		return fieldError("--acks", w.Acks, "unknown; give %s, %s or %s", AcksNone, AcksLeader, AcksAll)
 	}
 	if canonical, err := ParseSync(w.Sync); err != nil || canonical != w.Sync {
 		return fieldError("--sync", w.Sync, "unknown; give %s, %s, a size as in 1MiB, or a time as in 10ms", SyncNone, SyncBatch)
@@ -195,7 +165,7 @@ func (w *Workload) checkTimes() *FieldError {
 
 // checkBatch holds records, batches and segments against each other.
 func (w *Workload) checkBatch() *FieldError {
-	record, segment := FormatSize(int64(w.RecordSize)), FormatSize(w.SegmentSize)
+	record, segment := w.recordSizeText(), FormatSize(w.SegmentSize)
 	switch {
 	case w.SegmentSize < 1 || w.SegmentSize > MaxSegmentSize:
 		return fieldError("--segment-size", segment, "outside 1 to %d bytes, a byte less than 2GiB", MaxSegmentSize)
@@ -205,40 +175,6 @@ func (w *Workload) checkBatch() *FieldError {
 		return fieldError("--record-size", record,
 			"a batch of %d bytes does not fit in a segment of %d bytes; lower --record-size or --batch-records, or raise --segment-size",
 			BatchBytes(w), w.SegmentSize)
-	}
-	return nil
-}
-
-func (w *Workload) checkReads() *FieldError {
-	fetch := FormatSize(int64(w.FetchBytes))
-	switch needed := int64(BatchBytes(w)) * int64(w.Partitions); {
-	case w.FetchBytes < 1:
-		return fieldError("--fetch-bytes", fetch, "a reader needs a buffer")
-	case w.FetchBytes > MaxSegmentSize:
-		return fieldError("--fetch-bytes", fetch, "more than the %d bytes of the largest segment, of which a read returns a piece", MaxSegmentSize)
-	case w.readers() == 0:
-		return nil
-	case w.FetchBytes < BatchBytes(w):
-		return fieldError("--fetch-bytes", fetch, "too small for one batch of %d bytes; raise it, or lower --record-size or --batch-records",
-			BatchBytes(w))
-	case w.Pattern != Tail && w.Prefill < needed:
-		return fieldError("--prefill", FormatSize(w.Prefill),
-			"--pattern %s reads what was written before the run; give at least one batch a partition, %d bytes", w.Pattern, needed)
-	}
-	return nil
-}
-
-func (w *Workload) checkBytes() *FieldError {
-	prefill := FormatSize(w.Prefill)
-	switch appends := int64(BatchBytes(w)) * int64(w.appenders()); {
-	case w.Prefill < 0:
-		return fieldError("--prefill", prefill, "less than 0 bytes")
-	case w.MaxBytes < 1:
-		return fieldError("--max-bytes", FormatSize(w.MaxBytes), "a run needs a bound on what it may write")
-	case w.Prefill > w.MaxBytes:
-		return fieldError("--prefill", prefill, "more than the %s that a run may write", FormatSize(w.MaxBytes))
-	case appends > w.MaxBytes-w.Prefill:
-		return fieldError("--prefill", prefill, "leaves less than one batch for each producer of the %s that a run may write", FormatSize(w.MaxBytes))
 	}
 	return nil
 }

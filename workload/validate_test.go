@@ -36,6 +36,22 @@ func TestValidateAccepts(t *testing.T) {
 		"a buffer of one batch":        func(w *Workload) { w.FetchBytes = BatchBytes(w) },
 		"both rates":                   func(w *Workload) { w.ProduceRate, w.ConsumeRate = 10, 0.5 },
 		"no acknowledgements":          func(w *Workload) { w.Acks = AcksNone },
+		"all acknowledge":              func(w *Workload) { w.Acks, w.Replicas = AcksAll, 2 },
+		"all, without followers":       func(w *Workload) { w.Acks = AcksAll },
+		"the most followers":           func(w *Workload) { w.Replicas, w.Partitions = MaxReplicas, 156 },
+		"a paced mix":                  func(w *Workload) { *w = mixed(); w.Rate, w.Arrivals, w.Burst = 1e7, ArrivalsPoisson, 50 },
+		"a thinking mix":               func(w *Workload) { *w = mixed(); w.Think = time.Millisecond },
+		"thinking beside a rate":       func(w *Workload) { w.ConsumeRate, w.Think = 10, time.Millisecond },
+		"a burst above the clients":    func(w *Workload) { w.ProduceRate, w.Burst = 1, 5000 },
+		"zipf":                         func(w *Workload) { *w = mixed(); w.Pattern, w.Skew = Zipfian, 1.2 },
+		"zipf of no skew":              func(w *Workload) { *w = mixed(); w.Pattern = Zipfian },
+		"by time":                      func(w *Workload) { *w = mixed(); w.Pattern = ByTime },
+		"drawn sizes":                  func(w *Workload) { w.Sizes, w.RecordSize = lognormal, 16<<10 },
+		"lines":                        func(w *Workload) { w.Sizes, w.RecordSize, w.Payload = Sizes{Kind: SizesLines}, 49, []byte(someLines) },
+		"sustained":                    func(w *Workload) { w.Backlog = 1 << 20 },
+		"a drain":                      func(w *Workload) { w.Prefill, w.DrainRatio = 1<<20, 0.9 },
+		"a drain without producers":    func(w *Workload) { w.Producers, w.Prefill, w.DrainRatio = 0, 1<<20, 1 },
+		"a search":                     func(w *Workload) { w.Search, w.Arrivals, w.Objectives = true, ArrivalsPoisson, objectives },
 		"sync on every batch":          func(w *Workload) { w.Sync = SyncBatch },
 	}
 	for name, change := range tests {
@@ -46,6 +62,8 @@ func TestValidateAccepts(t *testing.T) {
 		}
 	}
 }
+
+var objectives = []Objective{{KindProduce, "p99", time.Millisecond}, {KindConsume, "max", 1}, {KindEndToEnd, "p999", time.Hour}}
 
 func TestValidateRefuses(t *testing.T) {
 	tests := []struct {
@@ -63,8 +81,8 @@ func TestValidateRefuses(t *testing.T) {
 		{func(w *Workload) { *w = mixed(); w.ProducePercent = 100.5 }, "--mix produce=100.5: the share of appends lies outside 0 to 100"},
 		{func(w *Workload) { *w = mixed(); w.ProducePercent = math.NaN() }, "--mix produce=NaN: the share of appends lies outside 0 to 100"},
 		{func(w *Workload) { *w = mixed(); w.Pattern = Tail },
-			"--pattern tail: the workers of a mix would wait for each other at the end of the log; give random or catch-up"},
-		{func(w *Workload) { *w = mixed(); w.ProduceRate = 10 }, "--produce-rate 10/s: nobody has this rate; it paces a role, so give --producers"},
+			"--pattern tail: the workers of a mix would wait for each other at the end of the log; give random, zipf, time or catch-up"},
+		{func(w *Workload) { *w = mixed(); w.ProduceRate = 10 }, "--produce-rate 10/s: nobody has this rate; it paces a role; give --rate for the workers of a mix"},
 		{func(w *Workload) { w.Consumers = 0; w.ConsumeRate = 10 }, "--consume-rate 10/s: nobody has this rate; it paces a role, so give --consumers"},
 		{func(w *Workload) { w.ProduceRate = math.NaN() }, "--produce-rate NaN/s: not a rate; a finite number per second, or none for a closed loop"},
 		{func(w *Workload) { w.ProduceRate = math.Inf(1) }, "--produce-rate +Inf/s: not a rate; a finite number per second, or none for a closed loop"},
@@ -78,9 +96,9 @@ func TestValidateRefuses(t *testing.T) {
 			`name "": give letters, digits, -, _ and . only; it becomes part of file names and benchmark names`},
 		{func(w *Workload) { w.Name = "a b" },
 			`name "a b": give letters, digits, -, _ and . only; it becomes part of file names and benchmark names`},
-		{func(w *Workload) { w.Pattern = "zipf" }, "--pattern zipf: unknown; give tail, catch-up or random"},
-		{func(w *Workload) { w.Pattern = "" }, `--pattern "": unknown; give tail, catch-up or random`},
-		{func(w *Workload) { w.Acks = "all" }, "--acks all: unknown; give leader or none"},
+		{func(w *Workload) { w.Pattern = "zipfian" }, "--pattern zipfian: unknown; give tail, catch-up, random, zipf or time"},
+		{func(w *Workload) { w.Pattern = "" }, `--pattern "": unknown; give tail, catch-up, random, zipf or time`},
+		{func(w *Workload) { w.Acks = "quorum" }, "--acks quorum: unknown; give none, leader or all"},
 		{func(w *Workload) { w.Sync = "always" }, "--sync always: unknown; give none, batch, a size as in 1MiB, or a time as in 10ms"},
 		{func(w *Workload) { w.Ramp = 0 }, "--ramp 0s: the load needs some time before the measured window; give more than 0, as in 150ms"},
 		{func(w *Workload) { w.Duration = -time.Second }, "--duration -1s: the measured window needs some time; give more than 0, as in 400ms"},
@@ -102,7 +120,7 @@ func TestValidateRefuses(t *testing.T) {
 			"--prefill 4KiB: --pattern catch-up reads what was written before the run; give at least one batch a partition, 4452 bytes"},
 		{func(w *Workload) { w.Prefill = -1 }, "--prefill -1: less than 0 bytes"},
 		{func(w *Workload) { w.MaxBytes = 0 }, "--max-bytes 0: a run needs a bound on what it may write"},
-		{func(w *Workload) { w.Prefill = 4 << 30 }, "--prefill 4GiB: more than the 2GiB that a run may write"},
+		{func(w *Workload) { w.Prefill = 4 << 30 }, "--prefill 4GiB: more than the 2GiB that a run may write; lower it, or raise --max-bytes"},
 		{func(w *Workload) { w.Prefill = 2<<30 - 1<<10 }, "--prefill 2097151KiB: leaves less than one batch for each producer of the 2GiB that a run may write"},
 	}
 	for _, test := range tests {
@@ -116,45 +134,6 @@ func TestValidateRefuses(t *testing.T) {
 		}
 		if err.Error() != "workload: "+test.want || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got  %s\nwant workload: %s", err, test.want)
-		}
-	}
-}
-
-func TestBatchBytes(t *testing.T) {
-	for _, c := range []struct{ record, records, want int }{
-		{1024, 1, 61 + 1024 + 28}, {24, 1000, 61 + 1000*52}, {0, 0, 61}, {-100, 1, 61},
-		{math.MaxInt32, math.MaxInt32, 61 + (math.MaxInt32+28)*math.MaxInt32},
-		{math.MaxInt / 2, 3, math.MaxInt}, {math.MaxInt, math.MaxInt, math.MaxInt}, {math.MaxInt, 1, math.MaxInt},
-	} {
-		if got := BatchBytes(&Workload{RecordSize: c.record, BatchRecords: c.records}); got != c.want {
-			t.Errorf("%d records of %d bytes: %d, want %d", c.records, c.record, got, c.want)
-		}
-	}
-}
-
-func TestDescribe(t *testing.T) {
-	tests := []struct {
-		change func(w *Workload)
-		want   string
-	}{
-		{func(w *Workload) {}, "2 producers, 3 tail consumers, closed loop"},
-		{func(w *Workload) { *w = mixed(); w.Pattern, w.RecordSize = CatchUp, 1000 }, "8 workers, 10 % produce, catch-up 8 KiB reads of 1000 B records, closed loop"},
-		{func(w *Workload) { *w = mixed(); w.ProducePercent = 100 }, "8 workers, 100 % produce, 1 KiB records, closed loop"},
-		{func(w *Workload) { w.Producers, w.Consumers = 1, 1; w.ProduceRate = 1234567 }, "1 producer at 1,234,567/s, 1 tail consumer, open loop"},
-		{func(w *Workload) { w.ProduceRate, w.Pattern = 0.5, Random }, "2 producers at 0.5/s, 3 random consumers, open loop for producers only"},
-		{func(w *Workload) { w.ConsumeRate = 100 }, "2 producers, 3 tail consumers at 100/s, open loop for consumers only"},
-		{func(w *Workload) { w.ProduceRate, w.ConsumeRate, w.Pattern = 999, 1000, CatchUp },
-			"2 producers at 999/s, 3 catch-up consumers at 1,000/s, open loop"},
-		{func(w *Workload) {
-			w.BatchRecords, w.Partitions, w.Subscriptions, w.RecordSize = 10, 4, 2, 100
-			w.Acks, w.Sync, w.Title = AcksNone, SyncBatch, "All of it"
-		}, "All of it: 2 producers, 3 tail consumers, 2 subscriptions, 100 B records, 10 records a batch, 4 partitions, closed loop, no acknowledgements, sync on every batch"},
-	}
-	for _, test := range tests {
-		w := roles()
-		test.change(&w)
-		if got := w.Describe(); got != test.want {
-			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -17,8 +18,6 @@ type FileError struct {
 	Line, Column int    // from 1
 	Key          string // the key at fault; "" where the file is not even a list of keys
 	Problem      string
-	// Flag is the flag that supplies what the file lacks; "" where none can. See Load.
-	Flag string
 }
 
 func (e *FileError) Error() string {
@@ -60,7 +59,7 @@ func parseMapping(file string, data []byte) (*mapping, error) {
 	}
 	switch body := body.(type) {
 	case nil:
-		return nil, m.errorAt(nil, "", "the file is empty; give an OpenMessaging Benchmark workload")
+		return nil, m.errorAt(nil, "", "the file is empty; give a workload of keys and values, or one of OpenMessaging Benchmark")
 	case *ast.MappingNode:
 		for _, v := range body.Values {
 			if err := m.add(v); err != nil {
@@ -110,6 +109,10 @@ func (m *mapping) valueError(key, format string, args ...any) *FileError {
 	return m.errorAt(at, key, "%s%s: %s", key, value, fmt.Sprintf(format, args...))
 }
 
+func (m *mapping) unknownKey(name string, names []string) *FileError {
+	return m.errorAt(m.entries[name].key, name, "unknown key %s%s", display(name), Suggestion(name, names))
+}
+
 // syntaxError condenses the parser's error, a drawing of several lines, into one.
 func (m *mapping) syntaxError(err error) error {
 	var located interface {
@@ -130,21 +133,75 @@ func parseYAML(data []byte) (*ast.File, error) {
 
 func (m *mapping) text(key string, to *string) error {
 	e, ok := m.entries[key]
-	if !ok {
+	if !ok || e.value.Type() == ast.NullType {
 		return nil
 	}
-	switch v := e.value.(type) {
-	case *ast.NullNode:
-	case *ast.StringNode:
-		*to = v.Value
-	case *ast.LiteralNode:
-		*to = v.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		*to = v.GetToken().Value
-	default:
+	text, ok := scalarText(e.value)
+	if !ok {
 		return m.wrongType(key, "text")
 	}
+	*to = text
 	return nil
+}
+
+// scalarText is what stands for a plain value in the file, without its quotes.
+func scalarText(node ast.Node) (text string, ok bool) {
+	switch v := node.(type) {
+	case *ast.StringNode:
+		return v.Value, true
+	case *ast.LiteralNode:
+		return v.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return v.GetToken().Value, true
+	default:
+		return "", false
+	}
+}
+
+// element is one value of a key, and where it stands.
+type element struct {
+	text string
+	at   *token.Token
+}
+
+// values reads the texts of a key that is there: one, or for a list those of a sequence or of a text with commas.
+func (m *mapping) values(key string, list bool) ([]element, error) {
+	node := m.entries[key].value
+	wanted := "a value"
+	if list {
+		wanted = "a value or a list of them"
+		if sequence, ok := node.(*ast.SequenceNode); ok {
+			return m.elements(key, sequence)
+		}
+	}
+	text, ok := scalarText(node)
+	if !ok {
+		return nil, m.wrongType(key, wanted)
+	}
+	text = strings.TrimSpace(text)
+	if !list {
+		return []element{{text, node.GetToken()}}, nil
+	}
+	var values []element
+	for part := range strings.SplitSeq(text, ",") {
+		values = append(values, element{strings.TrimSpace(part), node.GetToken()})
+	}
+	return values, nil
+}
+
+func (m *mapping) elements(key string, sequence *ast.SequenceNode) ([]element, error) {
+	if len(sequence.Values) == 0 {
+		return nil, m.valueError(key, "the list is empty; give a value, or leave the key out")
+	}
+	var values []element
+	for _, node := range sequence.Values {
+		text, ok := scalarText(node)
+		if !ok {
+			return nil, m.errorAt(node.GetToken(), key, "%s: of YAML type %s; give values in the list", key, node.Type().YAMLName())
+		}
+		values = append(values, element{strings.TrimSpace(text), node.GetToken()})
+	}
+	return values, nil
 }
 
 func (m *mapping) truth(key string, to *bool) error {

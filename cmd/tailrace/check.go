@@ -80,9 +80,9 @@ func newCheck() *cobra.Command {
 
 func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(list(&f.strategies, parseName), "strategies", "`names` with commas between; core and all stand for several (default core)")
-	flags.Var(single(&f.duration, f.duration.String(), parseTime), "duration", "`time` for each strategy")
+	flags.Var(single(&f.duration, f.duration.String(), workload.ParseTime), "duration", "`time` for each strategy")
 	flags.Var(optional(&f.seed, parseSeed), "seed", "`number` that determines what is done (default a random one, which is printed)")
-	flags.Var(optional(&f.processors, parseCount), "cpu", "`number` of processors to use, as GOMAXPROCS (default all)")
+	flags.Var(optional(&f.processors, workload.ParseCount), "cpu", "`number` of processors to use, as GOMAXPROCS (default all)")
 	flags.Var(single(&f.storage, f.storage, parseText), "storage",
 		fmt.Sprintf("`kind` of storage: %s, files in memory and the heap in turn; %s; %s; %s",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tailrace/segment"
+	"tailrace/workload"
 )
 
 // makelog DIR closed|open|kafka writes the same log each time: of ours, closed in order or left without a sync, or
@@ -95,7 +96,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE BYTE")
 	}
-	at, err := parseCount(args[1])
+	at, err := workload.ParseCount(args[1])
 	ts.Check(err)
 	p, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -60,55 +60,57 @@ func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, erro
 	case f.preset != defaultPreset:
 		return nil, usagef("--preset %s: no such preset; there is %s", f.preset, defaultPreset)
 	case len(f.workloads) == 0 && !cmd.Flags().Changed("preset") && f.overrides.HasRoles():
-		return workload.Custom(f.overrides), nil
+		return workload.Custom(f.overrides)
 	}
-	bases, err := findWorkloads(f.workloads, &f.overrides)
-	if err != nil {
-		return nil, err
-	}
-	var chosen []workload.Workload
-	for _, base := range bases {
-		chosen = append(chosen, workload.Grid(base, f.overrides)...)
-	}
-	return chosen, nil
+	return f.findWorkloads()
 }
 
-// findWorkloads returns presets and files by name; all presets for none.
-func findWorkloads(names []string, overrides *workload.Overrides) ([]workload.Workload, error) {
-	if len(names) == 0 {
-		return workload.Presets(), nil
-	}
+// findWorkloads returns presets and files by name, changed by the flags; all presets for none.
+func (f *runFlags) findWorkloads() ([]workload.Workload, error) {
 	var found []workload.Workload
-	for _, name := range names {
-		w, err := findWorkload(name, overrides)
+	add := func(name string, grid []workload.Workload, err error) error {
 		if err != nil {
+			return err
+		}
+		for _, w := range grid {
+			if slices.ContainsFunc(found, func(other workload.Workload) bool { return other.Name == w.Name }) {
+				return usagef("--workloads %s: another workload is named %s too, and the results could not tell them apart; rename the file", name, w.Name)
+			}
+		}
+		found = append(found, grid...)
+		return nil
+	}
+	if len(f.workloads) == 0 {
+		for _, preset := range workload.Presets() {
+			grid, err := workload.Grid(preset, f.overrides)
+			if err := add(preset.Name, grid, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, name := range f.workloads {
+		grid, err := f.findWorkload(name)
+		if err := add(name, grid, err); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(found, func(other workload.Workload) bool { return other.Name == w.Name }) {
-			return nil, usagef("--workloads %s: another workload is named %s too, and the results could not tell them apart; rename the file", name, w.Name)
-		}
-		found = append(found, w)
 	}
 	return found, nil
 }
 
-func findWorkload(name string, overrides *workload.Overrides) (workload.Workload, error) {
+func (f *runFlags) findWorkload(name string) ([]workload.Workload, error) {
 	if !isFile(name) {
-		return workload.Find(name)
+		preset, err := workload.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		return workload.Grid(preset, f.overrides)
 	}
-	w, err := workload.Load(name)
-	var missing *workload.FileError
+	grid, err := workload.LoadGrid(name, f.overrides, f.scale)
 	var file *fs.PathError
-	switch {
-	case errors.As(err, &missing) && missing.Flag == "--produce-rate" && overrides.ProduceRate != nil:
-		return w, nil // the flag supplies what the file lacks
-	case errors.As(err, &file):
-		return w, usagef("--workloads %s: %w", name, file.Err)
-	case err != nil:
-		return w, usageError{err}
-	default:
-		return w, nil
+	if errors.As(err, &file) {
+		return nil, usagef("--workloads %s: %w", name, file.Err)
 	}
+	return grid, err
 }
 
 func isFile(name string) bool {

@@ -38,6 +38,19 @@ func resultsDirectory(given string, now time.Time) (string, error) {
 	return given, nil
 }
 
+// interruptedDirectory is where the sweep is that --resume goes on with: as given, or the newest in out that
+// has not been finished.
+func interruptedDirectory(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	found, err := results.NewestInterrupted(outParent)
+	if err != nil {
+		return "", usagef("--resume: %w; name its directory with --out", err)
+	}
+	return found, nil
+}
+
 // unusedDirectory adds a number to a path where there is something already: a sweep may be shorter
 // than a second.
 func unusedDirectory(path string) string {

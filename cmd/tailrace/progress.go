@@ -59,10 +59,8 @@ func terminalColumns(w io.Writer) int {
 
 // start says what is about to run.
 func (p *progress) start(plan *harness.Plan) {
-	blocks := plan.Options.Blocks
-	p.steps = min(blocks, plainLines)
-	p.line(fmt.Sprintf("%d cells × %d blocks, about %s; results go to %s",
-		len(plan.Cells), blocks, plan.Estimate.Round(time.Second), plan.Options.Out))
+	p.steps = min(max(plan.Options.Blocks, 1), plainLines)
+	p.line(fmt.Sprintf("%s, about %s; results go to %s", plan.Describe(), plan.Estimate.Round(time.Second), plan.Options.Out))
 	p.say("preflight")
 	p.ticker.Go(p.tick)
 }
@@ -98,7 +96,7 @@ func (p *progress) update(now harness.Progress) {
 	if run := now.Run; run != nil && !run.Valid() {
 		p.fail(fmt.Sprintf("%s %s, block %d: %s", run.Cell.Workload, run.Cell.Label(), run.Block, plainText(run.Verification.Error)))
 	}
-	if step := now.Done * p.steps / now.Total; p.columns == 0 && step > p.step {
+	if step := now.Done * p.steps / max(now.Total, 1); p.columns == 0 && step > p.step {
 		p.step = step
 		p.line(fmt.Sprintf("%d/%d runs, about %s left", now.Done, now.Total, now.Left.Round(time.Second)))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,22 +12,25 @@ import (
 
 const reportLong = `Write bench.txt, summary.md, the charts and report.html of a results directory
 again, from its runs.jsonl and latency histograms, and print the table: after an
-interrupted sweep, or with a newer version of tailrace.`
+interrupted sweep, or with a newer version of tailrace.
+
+Of several directories, which are the shards of one sweep, it makes one under --out,
+histograms included: every comparison stays inside the machine that it was run on.`
 
 func newReport() *cobra.Command {
 	var asJSON bool
+	var out string
 	cmd := &cobra.Command{
-		Use:                   "report DIR [flags]",
+		Use:                   "report DIR... [flags]",
 		Short:                 "Write the charts and reports of a results directory again",
 		Long:                  reportLong,
-		Example:               "  tailrace report out/latest",
-		Args:                  oneDirectory,
+		Example:               "  tailrace report out/latest\n  tailrace report shard-1 shard-2 shard-3 --out merged",
+		Args:                  someDirectories,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := args[0]
-			sweep, err := results.Load(dir)
+			sweep, dir, err := loadSweep(args, out)
 			if err != nil {
-				return usageError{fmt.Errorf("%w; give the --out directory of a tailrace run", err)}
+				return err
 			}
 			if err := sweep.WriteFiles(); err != nil {
 				return err
@@ -46,17 +50,37 @@ func newReport() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
+	cmd.Flags().StringVar(&out, "out", "", "`directory` for what several are merged into (default out/TIME)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON instead of tables")
 	return cmd
 }
 
-func oneDirectory(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		return usagef("report: no directory given; give the --out directory of a tailrace run, as in tailrace report out/latest")
-	default:
-		return usagef("report: %d directories given; several can't be merged yet, give one", len(args))
+// loadSweep reads the results of one directory, or merges those of several into another.
+func loadSweep(dirs []string, out string) (sweep *results.Sweep, dir string, err error) {
+	if len(dirs) == 1 {
+		if out != "" {
+			return nil, "", usagef("--out %s: there is nothing to merge; give several directories, or leave --out out", out)
+		}
+		sweep, err := results.Load(dirs[0])
+		if err != nil {
+			return nil, "", usageError{fmt.Errorf("%w; give the --out directory of a tailrace run", err)}
+		}
+		return sweep, dirs[0], nil
 	}
+	dir, err = resultsDirectory(out, time.Now())
+	if err != nil {
+		return nil, "", err
+	}
+	sweep, err = results.Merge(dirs, dir)
+	if err != nil {
+		return nil, "", usageError{err}
+	}
+	return sweep, dir, nil
+}
+
+func someDirectories(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("report: no directory given; give the --out directory of a tailrace run, as in tailrace report out/latest")
+	}
+	return nil
 }

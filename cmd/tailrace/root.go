@@ -53,7 +53,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCheck(), newList(), newDump(), newExecute(), newTorture())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture())
 	return root
 }
 

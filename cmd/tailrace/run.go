@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tailrace/harness"
 	"tailrace/results"
@@ -25,12 +27,15 @@ and for all other flags of the load, they change the workloads that run. Lists m
 a sweep: with commas, or the flag repeated.
 
 Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 3 a
-run could not be measured, 130 interrupted. Ctrl-C keeps what has finished.`
+run could not be measured, 130 interrupted. Ctrl-C keeps what has finished, and
+--resume goes on from there, after a crash too.`
 
 const runExample = `  tailrace run --workers 8 --mix produce=25
   tailrace run --producers 1,4,16 --sync batch --strategies mutex,actor
   tailrace run --producers 2 --consumers 8 --produce-rate 20000/s --duration 2s
-  tailrace run --workloads mix,simple-workload.yaml --duration 1s --blocks 25`
+  tailrace run --workloads mix,simple-workload.yaml --duration 1s --blocks 25
+  tailrace run --producers 4 --consumers 4 --slo 'e2e p99 < 5ms' --duration 1s
+  tailrace run --against ../before/bin/tailrace --blocks 25`
 
 // newRun is the command that runs a sweep; command is what the user typed.
 func newRun(command []string) *cobra.Command {
@@ -43,12 +48,12 @@ func newRun(command []string) *cobra.Command {
 		Args:                  noArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := flags.options(cmd)
+			shown := newProgress(cmd.ErrOrStderr(), flags.quiet)
+			plan, err := flags.plan(cmd, command, shown)
 			if err != nil {
 				return err
 			}
-			options.Command = command
-			return runSweep(cmd, flags, options)
+			return runSweep(cmd, flags, plan, shown)
 		},
 	}
 	cmd.Flags().SetNormalizeFunc(sameFlag)
@@ -62,10 +67,12 @@ func newRun(command []string) *cobra.Command {
 		"baseline":   cobra.FixedCompletions(strategies.Names(), cobra.ShellCompDirectiveNoFileComp),
 		"workloads":  completeWorkloads,
 		"preset":     completeOneOf(defaultPreset),
-		"pattern":    completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random)),
-		"acks":       completeOneOf(workload.AcksNone, workload.AcksLeader),
-		"sync":       completeOneOf(workload.SyncNone, workload.SyncBatch),
-		"storage":    completeOneOf(harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap),
+		"pattern": completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random),
+			string(workload.Zipfian), string(workload.ByTime)),
+		"acks":     completeOneOf(workload.AcksNone, workload.AcksLeader, workload.AcksAll),
+		"arrivals": completeOneOf(workload.ArrivalsConstant, workload.ArrivalsPoisson),
+		"sync":     completeOneOf(workload.SyncNone, workload.SyncBatch),
+		"storage":  completeOneOf(harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap),
 	} {
 		// It fails only for a flag that there is not.
 		_ = cmd.RegisterFlagCompletionFunc(name, complete)
@@ -73,8 +80,54 @@ func newRun(command []string) *cobra.Command {
 	return cmd
 }
 
+// plan is the sweep that the flags ask for: a new one, or one that was interrupted.
+func (f *runFlags) plan(cmd *cobra.Command, command []string, shown *progress) (*harness.Plan, error) {
+	if !f.resume {
+		options, err := f.options(cmd)
+		if err != nil {
+			return nil, err
+		}
+		options.Command, options.Progress = command, shown.update
+		return harness.NewPlan(cmd.Context(), options)
+	}
+	if err := aloneWithResume(cmd); err != nil {
+		return nil, err
+	}
+	dir, err := interruptedDirectory(f.out)
+	if err != nil {
+		return nil, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return harness.ResumePlan(cmd.Context(), dir, []string{executable, "execute"}, shown.update)
+}
+
+// aloneWithResume refuses flags that would change a sweep that has begun.
+func aloneWithResume(cmd *cobra.Command) error {
+	var other string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"resume", "out", "quiet", "json"}, f.Name) {
+			other = f.Name
+		}
+	})
+	if other != "" {
+		return usagef("--%s: --resume goes on with the sweep as it was planned; leave one of the two out", other)
+	}
+	return nil
+}
+
 // options are the sweep that the flags ask for.
 func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
+	if f.findRate || len(f.overrides.Objectives) > 0 && !cmd.Flags().Changed("find-max-rate") {
+		f.findRate = true
+		f.overrides.Search = &f.findRate
+	}
+	shard, err := f.chosenShard()
+	if err != nil {
+		return harness.Options{}, err
+	}
 	workloads, err := chosenWorkloads(cmd, f)
 	if err != nil {
 		return harness.Options{}, err
@@ -91,6 +144,9 @@ func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
 		Workloads:  workloads,
 		Strategies: expandStrategies(f.strategies),
 		Baseline:   f.baseline,
+		Against:    f.against,
+		Shard:      shard,
+		Profiles:   f.profiles,
 		GOMAXPROCS: f.gomaxprocs,
 		Blocks:     f.blocks,
 		Seed:       f.seed,
@@ -103,14 +159,16 @@ func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
 	}, nil
 }
 
-// runSweep runs the sweep and writes and prints what it found.
-func runSweep(cmd *cobra.Command, f *runFlags, options harness.Options) error {
-	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
-	options.Progress = shown.update
-	plan, err := harness.NewPlan(cmd.Context(), options)
-	if err != nil {
-		return err
+// chosenShard is the part of the blocks that --shard names.
+func (f *runFlags) chosenShard() (harness.Shard, error) {
+	if f.shard == "" {
+		return harness.Shard{}, nil
 	}
+	return harness.ParseShard(f.shard, os.LookupEnv)
+}
+
+// runSweep runs the sweep and writes and prints what it found.
+func runSweep(cmd *cobra.Command, f *runFlags, plan *harness.Plan, shown *progress) error {
 	shown.start(plan)
 	sweep, err := harness.Run(cmd.Context(), plan)
 	shown.stop()
@@ -125,10 +183,10 @@ func runSweep(cmd *cobra.Command, f *runFlags, options harness.Options) error {
 		if err := printSweep(cmd.OutOrStdout(), sweep, f.json); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: %d of %d runs kept in %s; to see them: tailrace report %[4]s",
-			harness.ErrInterrupted, len(sweep.Runs), len(plan.Cells)*options.Blocks, options.Out)
+		return fmt.Errorf("%w: %d of %d runs kept; to go on: tailrace run --resume --out %s; to see them: tailrace report %[4]s",
+			harness.ErrInterrupted, len(sweep.Runs), plan.Runs(), plan.Options.Out)
 	}
-	return finishSweep(cmd, f, sweep, options.Out, shown)
+	return finishSweep(cmd, f, sweep, plan.Options.Out, shown)
 }
 
 // finishSweep writes and prints a sweep that ran to its end.

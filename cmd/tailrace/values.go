@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -72,26 +71,10 @@ func parseName(text string) (string, error) {
 	return text, nil
 }
 
-func parseCount(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, &workload.FieldError{Value: text, Problem: "not a whole number"}
-	}
-	return n, nil
-}
-
 func parseSeed(text string) (uint64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return 0, &workload.FieldError{Value: text, Problem: "not a whole number from 0 to 2⁶⁴−1"}
 	}
 	return n, nil
-}
-
-func parseTime(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, &workload.FieldError{Value: text, Problem: "not a time; give a number with its unit as in 400ms, 2s or 1m"}
-	}
-	return d, nil
 }

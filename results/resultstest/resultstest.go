@@ -110,7 +110,10 @@ func Write(dir string, seed uint64) error {
 		return err
 	}
 	defer w.Close()
-	if err := each(seed, w.Add); err != nil {
+	err = each(seed, func(run *results.Run, hists map[string]*results.Histogram) error {
+		return w.Add(run, []results.IntervalHistograms{{Length: run.Window, Histograms: hists}})
+	})
+	if err != nil {
 		return err
 	}
 	return w.Finish(&m)

@@ -1,0 +1,38 @@
+package harness
+
+import (
+	"debug/buildinfo"
+	"path/filepath"
+	"strings"
+
+	"tailrace/results"
+)
+
+// otherBuild is the label of the build given with --against.
+const otherBuild = "other"
+
+// child is the command of a run's process, in one of the two builds.
+func (o *Options) child(build string) []string {
+	if build == otherBuild {
+		return []string{o.Against, "execute"}
+	}
+	return o.Child
+}
+
+// otherBinary describes the binary to compare with, from what the Go linker has written in it: it is not
+// executed. What a run asks of it, it may still refuse.
+func otherBinary(path string) (*results.Build, error) {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return nil, usagef("--against %s: %w; give the binary of another build of tailrace", path, err)
+	}
+	if info.Main.Path != "tailrace" || !strings.HasSuffix(info.Path, "/cmd/tailrace") {
+		return nil, usagef("--against %s: it is %s, not tailrace", path, info.Path)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, usagef("--against %s: %w", path, err)
+	}
+	b := &results.Build{Label: otherBuild, Binary: absolute, Version: info.Main.Version, Commit: commitOf(info), Go: info.GoVersion}
+	return b, nil
+}

@@ -1,0 +1,128 @@
+package harness
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"tailrace/results"
+)
+
+// savedPlan is what a sweep needs to go on: plan.json in the directory of its results.
+type savedPlan struct {
+	Schema   int             `json:"schema"`
+	ID       string          `json:"id"`
+	Meta     results.Meta    `json:"meta"`
+	Cells    []PlannedCell   `json:"cells"`
+	Searches []PlannedSearch `json:"searches,omitempty"`
+	Blocks   int             `json:"blocks"`
+	Seed     uint64          `json:"seed"`
+	Shard    Shard           `json:"shard"`
+	KeepData bool            `json:"keep_data,omitempty"`
+	Against  string          `json:"against,omitempty"`
+	Profiles []string        `json:"profiles,omitempty"`
+	Estimate time.Duration   `json:"estimate"`
+}
+
+func (p *Plan) saved() savedPlan {
+	o := &p.Options
+	return savedPlan{
+		Schema: results.Schema, ID: p.id, Meta: p.Meta, Cells: p.Cells, Searches: p.Searches, Blocks: o.Blocks, Seed: o.Seed,
+		Shard: o.Shard, KeepData: o.KeepData, Against: o.Against, Profiles: o.Profiles, Estimate: p.Estimate,
+	}
+}
+
+// digest identifies what is run, on whatever machine, storage apart: results of one plan can be merged.
+func (p *Plan) digest() string {
+	type part struct {
+		Cell     results.Cell
+		Workload any
+	}
+	var parts []part
+	for i := range p.Cells {
+		parts = append(parts, part{p.Cells[i].Cell, p.Cells[i].Workload})
+	}
+	text, err := json.Marshal(struct {
+		Parts  []part
+		Blocks int
+		Seed   uint64
+	}{parts, p.Options.Blocks, p.Options.Seed})
+	if err != nil {
+		return "" // numbers that JSON can't hold, which no valid workload has
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// ResumePlan is the plan of the sweep in a directory, which was interrupted or killed: what it was, less
+// what it has done. child and progress are as in Options. The sweep goes on only where it began and
+// with the same build, since runs are compared within their block. Errors wrap ErrUsage.
+func ResumePlan(ctx context.Context, dir string, child []string, progress func(Progress)) (*Plan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	text, err := results.ReadPlan(dir)
+	if err != nil {
+		return nil, usagef("--resume %s: %w; give the --out directory of a sweep that was interrupted", dir, err)
+	}
+	var saved savedPlan
+	if err := json.Unmarshal(text, &saved); err != nil {
+		return nil, usagef("--resume %s: its plan.json can't be read: %w", dir, err)
+	}
+	if saved.Schema != results.Schema {
+		return nil, usagef("--resume %s: its plan has schema %d, this version reads %d", dir, saved.Schema, results.Schema)
+	}
+	before, err := results.Load(dir)
+	if err != nil {
+		return nil, usagef("--resume %s: %w", dir, err)
+	}
+	p := &Plan{
+		Options: Options{
+			Blocks: saved.Blocks, Seed: saved.Seed, Shard: saved.Shard, KeepData: saved.KeepData, Against: saved.Against,
+			Profiles: saved.Profiles, Out: dir, Child: child, Progress: progress, Command: saved.Meta.Command,
+		},
+		Cells: saved.Cells, Searches: saved.Searches, Meta: before.Meta, Estimate: saved.Estimate,
+		id: saved.ID, resumed: true,
+	}
+	p.Meta.Warnings = saved.Meta.Warnings
+	if err := p.sameAs(before.Meta.Environment); err != nil {
+		return nil, usagef("--resume %s: %w", dir, err)
+	}
+	if !before.Meta.Interrupted && p.complete(before.Runs) {
+		return nil, usagef("--resume %s: the sweep has been finished; to see it: tailrace report %[1]s", dir)
+	}
+	p.Meta.Resumed++
+	return p, nil
+}
+
+// sameAs refuses a machine or a build other than those with which the sweep began.
+func (p *Plan) sameAs(then results.Environment) error {
+	now := environment()
+	for _, f := range []struct{ what, then, now string }{
+		{"host", then.Host, now.Host},
+		{"CPU", then.CPUModel, now.CPUModel},
+		{"number of CPUs", fmt.Sprint(then.Affinity), fmt.Sprint(now.Affinity)},
+		{"commit of tailrace", then.Commit, now.Commit},
+		{"Go version", then.GoVersion, now.GoVersion},
+	} {
+		if f.then != f.now {
+			return fmt.Errorf("the %s was %s and is %s; what is compared must be measured alike, begin a new sweep", f.what, f.then, f.now)
+		}
+	}
+	return nil
+}
+
+// complete reports whether all runs of the blocks are done. A search may go on.
+func (p *Plan) complete(runs []results.Run) bool {
+	if len(p.Searches) > len(p.Meta.Searches) {
+		return false
+	}
+	done := func(index int) bool {
+		return slices.ContainsFunc(runs, func(r results.Run) bool { return r.Index == index })
+	}
+	return !slices.ContainsFunc(p.turns(), func(t turn) bool { return !done(t.index) })
+}

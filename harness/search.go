@@ -1,0 +1,243 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+// A search finds the highest rate of the producers that a strategy sustains: that is kept, that consumers
+// keep up with, and at which the objectives of the workload are met.
+//
+// A run in a closed loop says how much is possible at all. From there on the rate is raised while it is
+// sustained, and lowered while it is not; then the gap between the highest that was and the lowest that
+// was not is halved, geometrically, until it is small. In the end both are confirmed: what most of
+// confirmations runs at a rate say, counts, and where that contradicts the first, the search goes on from
+// there. All strategies take turns in random order, one run each, so that drift hits all alike.
+const (
+	searchStart     = 0.5  // of the rate of the closed loop
+	searchStep      = 1.4  // from one rate to the next while only one end is known
+	searchPrecision = 1.05 // ratio of the two ends at which a search is confirmed
+	confirmations   = 3
+	mostProbes      = 60 // of a strategy; a noisy machine may contradict itself for ever
+	usualProbes     = 14 // of a strategy, to tell how long a search will take
+	lowestRate      = 1.0
+	highestRate     = 1e8
+)
+
+// bracket is the search of one strategy.
+type bracket struct {
+	found results.Search
+	cell  *PlannedCell
+	next  float64 // rate to be tried; 0 for the closed loop
+	done  bool
+	tries map[float64]*tries
+}
+
+// tries are the runs at one rate.
+type tries struct{ passed, failed int }
+
+func (t *tries) decided() bool   { return max(t.passed, t.failed) > confirmations/2 }
+func (t *tries) sustained() bool { return t.passed > t.failed }
+
+// addSearch plans the search of one workload.
+func (p *Plan) addSearch(w *workload.Workload, place Place, names []string) error {
+	if p.Options.Shard.Count > 0 {
+		return usagef("--shard %s: the search for a rate is not split, since each run depends on the last; leave one of the two out", p.Options.Shard)
+	}
+	if p.Options.Against != "" {
+		return usagef("--against %s: a search takes one build; search with each binary", p.Options.Against)
+	}
+	var search PlannedSearch
+	for _, procs := range p.Options.GOMAXPROCS {
+		for _, name := range names {
+			cell := point(w, place).Cell
+			cell.Strategy, cell.GOMAXPROCS = name, procs
+			search.Cells = append(search.Cells, PlannedCell{Workload: *w, Place: place, Cell: cell})
+		}
+	}
+	p.Searches = append(p.Searches, search)
+	return nil
+}
+
+// estimate is how long a search usually takes.
+func (s *PlannedSearch) estimate() time.Duration {
+	var sum time.Duration
+	for i := range s.Cells {
+		sum += usualProbes * s.Cells[i].estimate()
+	}
+	return sum
+}
+
+// search does all searches of the plan.
+func (s *sweep) search(ctx context.Context) error {
+	s.plan.Meta.Searches = nil
+	index := s.plan.Options.Blocks * len(s.plan.Cells)
+	for _, planned := range s.plan.Searches {
+		var brackets []*bracket
+		for i := range planned.Cells {
+			c := &planned.Cells[i]
+			b := &bracket{cell: c, tries: map[float64]*tries{}}
+			b.found = results.Search{Workload: c.Cell.Workload, Strategy: c.Cell.Strategy, GOMAXPROCS: c.Cell.GOMAXPROCS}
+			for _, o := range c.Workload.Objectives {
+				b.found.Objectives = append(b.found.Objectives, o.String())
+			}
+			brackets = append(brackets, b)
+		}
+		for round := 0; ; round++ {
+			probed := false
+			for _, i := range workload.Shuffle(s.plan.Options.Seed, round, len(brackets)) {
+				if b := brackets[i]; !b.done {
+					run, err := s.one(ctx, turn{index: index, block: round, cell: b.probe()})
+					if err != nil {
+						return err
+					}
+					b.learn(run)
+					index++
+					probed = true
+				}
+			}
+			if !probed {
+				break
+			}
+		}
+		for _, b := range brackets {
+			s.plan.Meta.Searches = append(s.plan.Meta.Searches, b.found)
+		}
+	}
+	return nil
+}
+
+// probe is the cell of the next run.
+func (b *bracket) probe() *PlannedCell {
+	c := *b.cell
+	c.Workload.Search, c.Workload.Objectives = false, nil
+	c.Workload.ProduceRate, c.Cell.ProduceRate = b.next, b.next
+	if paced := c.Workload.PacedBytes(); paced > 0 {
+		c.Workload.MaxBytes = min(paced, b.cell.Workload.MaxBytes)
+	}
+	return &c
+}
+
+// learn takes the outcome of a run at the rate next, and chooses the next one.
+func (b *bracket) learn(run *results.Run) {
+	if b.next == 0 {
+		b.found.Closed = run.Metrics[results.MetricProduceRecords]
+		if !run.Valid() || !(b.found.Closed > 0) {
+			b.found.Reason = "the run in a closed loop had no result"
+			b.done = true
+			return
+		}
+		b.next = rounded(b.found.Closed * searchStart)
+		return
+	}
+	reason := b.misses(run)
+	t := b.tries[b.next]
+	if t == nil {
+		t = new(tries)
+		b.tries[b.next] = t
+	}
+	b.found.Probes = append(b.found.Probes, results.Probe{
+		Rate: b.next, Passed: reason == "", Reason: reason, Run: run.Index, Confirms: t.passed+t.failed > 0,
+	})
+	if reason == "" {
+		t.passed++
+	} else {
+		t.failed++
+	}
+	b.choose()
+}
+
+// choose finds the ends of the bracket, and the rate of the next run.
+func (b *bracket) choose() {
+	pass, fail := b.ends()
+	switch {
+	case len(b.found.Probes) >= mostProbes:
+		b.found.Reason = fmt.Sprintf("the runs contradicted each other: no end after %d", mostProbes)
+		b.done = true
+	case pass == 0 && fail <= b.floor(), fail == 0 && pass >= highestRate:
+		b.done = b.confirmed(max(pass, fail))
+	case fail == 0:
+		b.next = min(rounded(pass*searchStep), highestRate)
+	case pass == 0:
+		b.next = max(rounded(fail/searchStep), b.floor())
+	case fail/pass > searchPrecision && rounded(math.Sqrt(pass*fail)) > pass && rounded(math.Sqrt(pass*fail)) < fail:
+		b.next = rounded(math.Sqrt(pass * fail))
+	default:
+		b.done = b.confirmed(pass) && b.confirmed(fail)
+	}
+	b.found.Pass, b.found.Fail = pass, fail
+}
+
+// floor is the lowest rate worth trying: below it a window has too few records for the quantiles of the
+// objectives.
+func (b *bracket) floor() float64 {
+	load := &b.cell.Workload
+	lowest := lowestRate
+	for _, o := range load.Objectives {
+		if q, ok := quantiles[o.Statistic]; ok {
+			samples := 1.1 * results.SamplesBeyond / (1 - q)
+			lowest = max(lowest, samples*float64(load.BatchRecords)/load.Duration.Seconds())
+		}
+	}
+	return rounded(lowest)
+}
+
+// confirmed reports whether the runs at a rate have decided; if not, the next run is one more of them.
+func (b *bracket) confirmed(rate float64) bool {
+	if b.tries[rate].decided() {
+		return true
+	}
+	b.next = rate
+	return false
+}
+
+// ends are the lowest rate that was not sustained, and the highest below it that was; 0 if there is none.
+func (b *bracket) ends() (pass, fail float64) {
+	for rate, t := range b.tries {
+		if !t.sustained() && (fail == 0 || rate < fail) {
+			fail = rate
+		}
+	}
+	for rate, t := range b.tries {
+		if t.sustained() && rate > pass && (fail == 0 || rate < fail) {
+			pass = rate
+		}
+	}
+	return pass, fail
+}
+
+// misses says why a run does not count as sustained; "" if it does.
+func (b *bracket) misses(run *results.Run) string {
+	switch {
+	case !run.Valid():
+		return run.Verification.Error
+	case run.Unmeasured != "":
+		return run.Unmeasured
+	case run.Overloaded:
+		return "the rate was not kept"
+	case run.ByteBound:
+		return "all that a run may write was written before the window was over; raise --max-bytes"
+	}
+	for _, o := range b.cell.Workload.Objectives {
+		metric := results.LatencyMetric(o.Kind, o.Statistic)
+		value, ok := run.Metrics[metric]
+		switch {
+		case !ok:
+			return fmt.Sprintf("its %s is not known: too few samples beyond it, or the load itself was late", results.MetricLabel(metric))
+		case value >= o.Limit.Seconds():
+			return fmt.Sprintf("%s %s", results.MetricLabel(metric), results.FormatMetric(metric, value))
+		}
+	}
+	return ""
+}
+
+// rounded is a rate of three digits, as a person would choose it.
+func rounded(rate float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(rate))-2)
+	return math.Round(rate/unit) * unit
+}

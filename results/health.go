@@ -1,0 +1,70 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Health is the outcome of an A/A arm: the baseline against itself.
+type Health struct {
+	Workload string
+	Point    Cell // as in Effect
+	Metric   string
+	Interval
+	// Healthy: the interval contains 1, so that the sweep did not see a difference where there is none.
+	Healthy bool
+	Reason  string // why it is not healthy
+}
+
+// Text is the ratio with its interval and whether it is healthy.
+func (h Health) Text() string {
+	switch {
+	case h.Healthy:
+		return h.Interval.Text() + " healthy"
+	case h.Excludes1():
+		return h.Interval.Text() + " NOT HEALTHY"
+	default:
+		return h.Interval.Text() + " " + undecidedSign
+	}
+}
+
+// sickness says which A/A arm differs; "" if none does.
+func (s *Sweep) sickness() string {
+	for _, h := range s.Health() {
+		if h.Excludes1() {
+			return h.Reason
+		}
+	}
+	return ""
+}
+
+// Health returns the outcome of the A/A arms, on the primary metric of their workloads, in the order of
+// Meta.Workloads. Each interval is 95 % by itself: not corrected for the number of comparisons, because
+// here a false alarm is cheaper than a fault overlooked. About one healthy arm in twenty alarms.
+func (s *Sweep) Health() []Health {
+	var found []Health
+	for _, name := range s.workloadNames() {
+		metric := s.primary(name)
+		for _, arm := range s.cellsOf(name) {
+			if arm.Arm == "" {
+				continue
+			}
+			h := Health{Workload: name, Point: arm.Point(), Metric: metric}
+			var skipped string
+			h.Interval, skipped = s.ratio(arm, cellAt(h.Point, arm.Strategy, arm.Build), metric, confidence)
+			switch distrust := cmp.Or(s.distrust(cellAt(h.Point, arm.Strategy, arm.Build), metric), s.lacking(arm, metric)); {
+			case distrust != "":
+				h.Reason = distrust
+			case h.Blocks < 2:
+				h.Reason = "fewer than two blocks" + parenthesis(skipped)
+			case h.Excludes1():
+				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
+					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
+			default:
+				h.Healthy = true
+			}
+			found = append(found, h)
+		}
+	}
+	return found
+}

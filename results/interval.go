@@ -1,0 +1,116 @@
+package results
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is a geometric mean of ratios between runs of one block, with its confidence interval. Ratio
+// is NaN without any pair of runs, Low and High with fewer than two.
+type Interval struct {
+	Blocks int // pairs of runs that it rests on
+	Ratio  float64
+	Low    float64
+	High   float64
+	Level  float64 // confidence of the interval [Low, High] by itself
+}
+
+// Text is the ratio with its interval, as FormatInterval writes it; without one from fewer than two blocks.
+func (i Interval) Text() string {
+	if i.Blocks < 2 {
+		return FormatRatio(i.Ratio)
+	}
+	return FormatInterval(i.Ratio, i.Low, i.High)
+}
+
+// Bounds of intervals beyond these say no more than that nothing is known on that side.
+const (
+	lowestShown  = 0.01
+	highestShown = 100
+)
+
+// Shown returns the ends of the interval as they are to be shown: no lower than 0.01 and no higher than
+// 100, unless the whole interval lies there.
+func (i Interval) Shown() (low, high float64) {
+	low, high = i.Low, i.High
+	if i.Low < lowestShown && !(i.High < lowestShown) {
+		low = lowestShown
+	}
+	if i.High > highestShown && !(i.Low > highestShown) {
+		high = highestShown
+	}
+	return low, high
+}
+
+// Excludes1 reports whether the interval is known and does not contain 1.
+func (i Interval) Excludes1() bool { return i.Low > 1 || i.High < 1 }
+
+// ratio pairs the valid runs of two cells by block. It also says, in words, what it had to leave out.
+func (s *Sweep) ratio(cell, baseline Cell, metric string, level float64) (i Interval, skipped string) {
+	logs, unusable := s.logRatios(cell, baseline, metric)
+	if unusable > 0 {
+		skipped = fmt.Sprintf("%d blocks left out, their %s is no positive number", unusable, MetricLabel(metric))
+	}
+	return logInterval(logs, level), skipped
+}
+
+// logRatios returns the logarithms of the ratios of two cells in the blocks in which both have a
+// metric, and the number of blocks in which a value is no positive number.
+func (s *Sweep) logRatios(cell, baseline Cell, metric string) (logs []float64, unusable int) {
+	pairs, unusable := s.pairs(cell, baseline, metric)
+	for _, pair := range pairs {
+		logs = append(logs, pair.log)
+	}
+	return logs, unusable
+}
+
+// pair is the ratio of two runs of one block, which one machine executed.
+type pair struct {
+	log  float64 // of the ratio
+	host string
+}
+
+func (s *Sweep) pairs(cell, baseline Cell, metric string) (pairs []pair, unusable int) {
+	base := make(map[int]float64)
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if value, ok := run.Metrics[metric]; ok && run.Cell == baseline && run.Valid() {
+			base[run.Block] = value
+		}
+	}
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		value, ok := run.Metrics[metric]
+		other, paired := base[run.Block]
+		if !ok || !paired || run.Cell != cell || !run.Valid() {
+			continue
+		}
+		if !(value > 0 && other > 0) || !isFinite(value) || !isFinite(other) {
+			unusable++
+			continue
+		}
+		pairs = append(pairs, pair{math.Log(value) - math.Log(other), run.Host})
+	}
+	return pairs, unusable
+}
+
+// logInterval returns the geometric mean of ratios, given their logarithms, with Student's t interval.
+func logInterval(logs []float64, level float64) Interval {
+	r := Interval{Blocks: len(logs), Ratio: math.NaN(), Low: math.NaN(), High: math.NaN(), Level: level}
+	if len(logs) == 0 {
+		return r
+	}
+	mean := stat.Mean(logs, nil)
+	r.Ratio = math.Exp(mean)
+	if len(logs) < 2 {
+		return r
+	}
+	n := float64(len(logs))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-level)/2)
+	half := t * stat.StdDev(logs, nil) / math.Sqrt(n)
+	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
+	return r
+}

@@ -1,0 +1,165 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// searches are those of one workload.
+func (s *Sweep) searches(workload string) []Search {
+	return slices.DeleteFunc(slices.Clone(s.Meta.Searches), func(x Search) bool { return x.Workload != workload })
+}
+
+// bracket is where the highest rate that a strategy sustains lies, as far as a search knows.
+func (x *Search) bracket() (low, high float64) {
+	if x.Fail <= 0 {
+		return x.Pass, math.Inf(1)
+	}
+	return min(x.Pass, x.Fail), max(x.Pass, x.Fail)
+}
+
+// overlaps reports whether the brackets of two searches leave open which strategy sustains more.
+func (x *Search) overlaps(y *Search) bool {
+	low, high := x.bracket()
+	otherLow, otherHigh := y.bracket()
+	return low < otherHigh && otherLow < high
+}
+
+// words say what a strategy sustains.
+func (x *Search) words() string {
+	name := quoted(x.Strategy)
+	switch {
+	case x.Pass <= 0 && x.Fail <= 0:
+		return name + " was not tried"
+	case x.Pass <= 0:
+		return name + " sustains less than " + formatCount(x.Fail) + " records/s"
+	case x.Fail <= 0:
+		return name + " sustains " + formatCount(x.Pass) + " records/s, the highest rate that was tried"
+	case x.Fail <= x.Pass:
+		return fmt.Sprintf("%s passed %s records/s and failed %s", name, formatCount(x.Pass), formatCount(x.Fail))
+	}
+	return fmt.Sprintf("%s sustains %s–%s records/s", name, formatCount(x.Pass), formatCount(x.Fail))
+}
+
+// objectives are those of all searches, in words; false if they differ.
+func objectives(searches []Search) (string, bool) {
+	for i := range searches {
+		if !slices.Equal(searches[i].Objectives, searches[0].Objectives) {
+			return "", false
+		}
+	}
+	return cmp.Or(strings.Join(searches[0].Objectives, " and "), "keeping up"), true
+}
+
+// searchAnswer words the searches of one workload, the highest rate first.
+func searchAnswer(searches []Search) string {
+	sorted := slices.Clone(searches)
+	slices.SortStableFunc(sorted, func(a, b Search) int { return cmp.Compare(b.Pass, a.Pass) })
+	var clauses []string
+	for i := range sorted {
+		clause := sorted[i].words()
+		if _, same := objectives(searches); !same {
+			own, _ := objectives(sorted[i : i+1])
+			clause += " under " + own
+		}
+		clauses = append(clauses, clause)
+	}
+	text := enumerate(clauses)
+	if common, same := objectives(searches); same {
+		text += ", under " + common
+	}
+	return text + overlapWords(sorted) + ", in this sweep"
+}
+
+// overlapWords say which strategies are not told apart; "" if there is nothing to tell apart.
+func overlapWords(searches []Search) string {
+	var open []string
+	pairs := 0
+	for i := range searches {
+		for j := range i {
+			pairs++
+			if searches[i].overlaps(&searches[j]) {
+				open = append(open, quoted(searches[j].Strategy)+" and "+quoted(searches[i].Strategy))
+			}
+		}
+	}
+	switch {
+	case pairs == 0:
+		return ""
+	case len(open) == 0:
+		return "; no two of these brackets overlap"
+	case len(open) == pairs && pairs > 1:
+		return "; all of these brackets overlap: no verdict on which sustains most"
+	}
+	return "; no verdict between " + strings.Join(open, ", nor between ") + ", whose brackets overlap"
+}
+
+// searchNotes say what a bracket is.
+var searchNotes = []string{
+	"passed: the highest rate that met the objectives, and met them again; failed: the lowest that did not",
+	"these are brackets of one search each, not intervals of confidence",
+}
+
+// searchSection is what was found of a workload whose highest rate was searched for.
+func searchSection(w Workload, searches []Search) Section {
+	return Section{
+		Workload: w, Point: Cell{Workload: w.Name}, Description: w.Description, Searches: searches,
+		Tables: []Table{searchTable(searches), probeTable(searches)},
+		Notes:  slices.Concat(w.Notes, searchNotes),
+	}
+}
+
+func searchTable(searches []Search) Table {
+	t := Table{Title: "records/s"}
+	passed, failed, under, probes := Column{Head: "passed"}, Column{Head: "failed"}, Column{Head: "under", Left: true}, Column{Head: "probes"}
+	rate := func(v float64) string {
+		if v <= 0 {
+			return absent
+		}
+		return formatCount(v)
+	}
+	common, same := objectives(searches)
+	for i := range searches {
+		x := &searches[i]
+		t.Labels = append(t.Labels, x.Strategy)
+		passed.Cells = append(passed.Cells, rate(x.Pass))
+		failed.Cells = append(failed.Cells, rate(x.Fail))
+		own, _ := objectives(searches[i : i+1])
+		under.Cells = append(under.Cells, own)
+		probes.Cells = append(probes.Cells, fmt.Sprint(len(x.Probes)))
+	}
+	t.Columns = []Column{passed, failed, under, probes}
+	if same {
+		t.Title = "records/s under " + common
+		t.Columns = []Column{passed, failed, probes}
+	}
+	return t
+}
+
+// probeTable has the probes of all searches in their order.
+func probeTable(searches []Search) Table {
+	t := Table{Title: "probes", Detail: true}
+	rates, outcomes := Column{Head: "records/s"}, Column{Head: "outcome", Left: true}
+	for i := range searches {
+		for _, probe := range searches[i].Probes {
+			outcome := "failed"
+			if probe.Passed {
+				outcome = "passed"
+			}
+			if probe.Confirms {
+				outcome += " when repeated"
+			}
+			if probe.Reason != "" {
+				outcome += ": " + probe.Reason
+			}
+			t.Labels = append(t.Labels, searches[i].Strategy)
+			rates.Cells = append(rates.Cells, formatCount(probe.Rate))
+			outcomes.Cells = append(outcomes.Cells, outcome)
+		}
+	}
+	t.Columns = []Column{rates, outcomes}
+	return t
+}

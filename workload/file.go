@@ -1,0 +1,62 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFile bounds a workload file: the real ones have some hundred bytes, and what the YAML parser
+// allocates for nested brackets grows with the square of their depth.
+const maxFile = 16 << 10
+
+// LoadGrid reads a workload file and returns its workloads with the flags in the place of what it says: one for
+// each combination of the levels of concurrency, as Grid has it. The file is one of OpenMessaging
+// Benchmark (see ombWorkload) if it has any of the keys that such a file must have, and else one of
+// our own (see ownWorkload). Every key is honoured or refused by name.
+//
+// With scale, an OpenMessaging Benchmark workload that is larger than this machinery runs becomes smaller by
+// whole factors until it fits, and Notes say what became of what; without, it is refused.
+//
+// The Name is made from the file's, unless it gives one. The workloads may be impossible to run;
+// Validate tells. Errors: *FileError about the content, *FieldError about the flags, and a wrapped
+// *fs.PathError where the file cannot be read.
+func LoadGrid(path string, flags Overrides, scale bool) ([]Workload, error) {
+	data, err := readLimited(path, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	return parseFile(path, data, flags, scale)
+}
+
+func parseFile(path string, data []byte, flags Overrides, scale bool) ([]Workload, error) {
+	m, err := parseMapping(printablePath(path), bytes.TrimPrefix(data, []byte("\ufeff")))
+	if err != nil {
+		return nil, err
+	}
+	if !isOMB(m) {
+		return parseOwn(m, path, flags)
+	}
+	w, err := parseOMB(m, path, &flags, scale)
+	if err != nil {
+		return nil, err
+	}
+	return Grid(w, flags)
+}
+
+func isOMB(m *mapping) bool {
+	return slices.ContainsFunc((&ombWorkload{}).keys(), func(k ombKey) bool { return k.required && m.has(k.name) })
+}
+
+// slug makes a name of a file's: "My load.yaml" is "my-load". It has what Validate wants of a Name.
+func slug(path string) string {
+	base := filepath.Base(path)
+	base = strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
+	words := strings.FieldsFunc(base, func(r rune) bool { return !isNameLetter(r) })
+	if len(words) == 0 {
+		return "workload"
+	}
+	return strings.Join(words, "-")
+}
