@@ -266,7 +266,7 @@ func TestPlanRefuses(t *testing.T) {
 func wantUsage(t *testing.T, p *Plan, err error, says ...string) {
 	t.Helper()
 	if !errors.Is(err, ErrUsage) || p != nil {
-		t.Fatalf("the plan is %v, the error %v; want ErrUsage", p, err)
+		t.Fatalf("there is a plan: %t, the error %v; want ErrUsage", p != nil, err)
 	}
 	for _, part := range says {
 		if !strings.Contains(err.Error(), part) {

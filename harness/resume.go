@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -43,8 +44,8 @@ func (p *Plan) digest() string {
 		Workload any
 	}
 	var parts []part
-	for i := range p.Cells {
-		parts = append(parts, part{p.Cells[i].Cell, p.Cells[i].Workload})
+	for _, c := range p.all() {
+		parts = append(parts, part{c.Cell, c.Workload})
 	}
 	text, err := json.Marshal(struct {
 		Parts  []part
@@ -89,6 +90,9 @@ func ResumePlan(ctx context.Context, dir string, child []string, progress func(P
 		id: saved.ID, resumed: true,
 	}
 	p.Meta.Warnings = saved.Meta.Warnings
+	if p.digest() != before.Meta.Plan || len(p.all()) == 0 || !dataID.MatchString(p.id) {
+		return nil, usagef("--resume %s: its plan.json is not the plan of these results", dir)
+	}
 	if err := p.sameAs(before.Meta.Environment); err != nil {
 		return nil, usagef("--resume %s: %w", dir, err)
 	}
@@ -98,6 +102,9 @@ func ResumePlan(ctx context.Context, dir string, child []string, progress func(P
 	p.Meta.Resumed++
 	return p, nil
 }
+
+// dataID is what names of data directories end in.
+var dataID = regexp.MustCompile(`^[A-Z2-7]{10}$`)
 
 // sameAs refuses a machine or a build other than those with which the sweep began.
 func (p *Plan) sameAs(then results.Environment) error {

@@ -28,8 +28,8 @@ type sweep struct {
 	// roots are the directories that hold the runs' data, by parent.
 	roots map[string]string
 	began time.Time
-	spent time.Duration // estimate of the runs that were done here
-	fresh int           // runs that were done here
+	// Estimates of the runs that were done before an interruption, and of those that were done since.
+	before, spent time.Duration
 }
 
 // Run executes a plan and writes its results. When the context ends, it kills the run that is under
@@ -97,6 +97,11 @@ func (s *sweep) execute(ctx context.Context) error {
 	if err := s.preflight(ctx); err != nil {
 		return err
 	}
+	for _, t := range s.plan.turns() {
+		if s.journal[t.index] != nil {
+			s.before += t.cell.estimate()
+		}
+	}
 	s.began = time.Now()
 	s.progress(nil)
 	for _, t := range s.plan.turns() {
@@ -162,7 +167,6 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 		return nil, err
 	}
 	s.journal[t.index] = run
-	s.fresh++
 	s.spent += t.cell.estimate()
 	s.progress(run)
 	return run, nil
@@ -239,11 +243,12 @@ func (p *Plan) root(place Place) string { return filepath.Join(place.Parent, dat
 
 // removeLeft removes the data that an interrupted sweep has left.
 func (s *sweep) removeLeft() error {
-	for i := range s.plan.Cells {
-		if place := s.plan.Cells[i].Place; place.Kind != StorageHeap {
-			if err := os.RemoveAll(s.plan.root(place)); err != nil {
-				return fmt.Errorf("harness: data of an interrupted sweep: %w", err)
-			}
+	for _, c := range s.plan.all() {
+		if c.Place.Kind == StorageHeap {
+			continue
+		}
+		if err := os.RemoveAll(s.plan.root(c.Place)); err != nil {
+			return fmt.Errorf("harness: data of an interrupted sweep: %w", err)
 		}
 	}
 	return nil
@@ -276,12 +281,7 @@ func (s *sweep) progress(run *results.Run) {
 	if o.Progress == nil {
 		return
 	}
-	left := s.plan.Estimate - s.spent
-	for _, t := range s.plan.turns() {
-		if s.fresh == 0 && s.journal[t.index] != nil {
-			left -= t.cell.estimate()
-		}
-	}
+	left := s.plan.Estimate - s.before - s.spent
 	if s.spent > 0 {
 		left = time.Duration(float64(left) * float64(time.Since(s.began)) / float64(s.spent))
 	}
