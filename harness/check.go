@@ -27,11 +27,13 @@ type checker struct {
 	sequences []int64
 
 	batches, checksums, records int64
+
+	_ [128]byte // as in worker
 }
 
 func newChecker(p *workload.Payload, producers int) *checker {
 	// The capacity keeps two checkers' sequences on different cache lines.
-	return &checker{payload: p, sequences: make([]int64, producers, max(producers, 16))}
+	return &checker{payload: p, sequences: make([]int64, producers, producers+16)}
 }
 
 // restart expects the beginning of the log again.

@@ -18,7 +18,7 @@ func replicated(replicas, partitions int, acks string, pattern workload.Pattern)
 	w.Name = "replicated"
 	w.Replicas, w.Partitions, w.Acks, w.Pattern = replicas, partitions, acks, pattern
 	w.Prefill = 64 << 10
-	w.Ramp, w.Duration = 2*time.Millisecond, 10*time.Millisecond
+	w.Ramp, w.Duration = time.Millisecond, 6*time.Millisecond
 	return w
 }
 

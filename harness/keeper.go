@@ -9,6 +9,7 @@ import (
 
 	"tailrace/results"
 	"tailrace/segment"
+	"tailrace/strategies"
 	"tailrace/workload"
 )
 
@@ -18,9 +19,10 @@ import (
 // be trimmed yet.
 type keeper struct {
 	run     *run
-	mean    float64 // bytes of a record in the log
-	bound   int64   // bytes unread
-	onDisk  int64   // bytes on the storage
+	handles []strategies.Handle // one a partition
+	mean    float64             // bytes of a record in the log
+	bound   int64               // bytes unread
+	onDisk  int64               // bytes on the storage
 	trimmed atomic.Int64
 	stopped chan struct{}
 	done    sync.WaitGroup
@@ -44,6 +46,9 @@ func newKeeper(r *run) *keeper {
 		bound:   load.Backlog,
 		onDisk:  load.Backlog + 2*load.SegmentSize*int64(load.Partitions),
 		stopped: make(chan struct{}),
+	}
+	for _, p := range r.partitions {
+		k.handles = append(k.handles, p.log.NewHandle())
 	}
 	k.done.Add(1)
 	return k
@@ -72,12 +77,17 @@ func (k *keeper) keep() {
 func (k *keeper) stop() {
 	close(k.stopped)
 	k.done.Wait()
+	for _, h := range k.handles {
+		if err := h.Close(); err != nil {
+			k.run.fail(err)
+		}
+	}
 }
 
 // turn looks after all partitions once.
 func (k *keeper) turn() error {
 	var unread, stored float64
-	for _, p := range k.run.partitions {
+	for i, p := range k.run.partitions {
 		read := p.consumed[0].Load()
 		for _, c := range p.consumed[1:] {
 			read = min(read, c.Load())
@@ -85,16 +95,15 @@ func (k *keeper) turn() error {
 		if err := k.trim(p, read); err != nil {
 			return err
 		}
-		h := p.log.NewHandle()
-		o := h.Offsets()
-		if err := h.Close(); err != nil {
-			return err
-		}
+		o := k.handles[i].Offsets()
 		unread += float64(o.LogEnd-read) * k.mean
 		stored += float64(o.LogEnd-o.Start) * k.mean
 	}
 	k.hold(unread > float64(k.bound) || stored > float64(k.onDisk))
 	now := k.run.clock.now()
+	if k.run.inWindow(now) {
+		see(&k.found.Unread, int64(unread))
+	}
 	if now >= k.sampled+resourcesEvery && k.run.inWindow(now) {
 		k.sampled = now
 		k.sample(int64(stored))
@@ -146,18 +155,20 @@ func (k *keeper) hold(hold bool) {
 
 // sample looks at what the process holds.
 func (k *keeper) sample(stored int64) {
-	see := func(r *results.Range, value int64) {
-		if r.Most == 0 {
-			r.First = value
-		}
-		r.Last, r.Most = value, max(r.Most, value)
-	}
 	see(&k.found.Bytes, stored)
 	if names, err := os.ReadDir("/proc/self/fd"); err == nil {
 		see(&k.found.Files, int64(len(names)))
 	}
 	see(&k.found.Maps, int64(strings.Count(readFile("/proc/self/maps"), "\n")))
 	see(&k.found.RSS, residentMemory())
+}
+
+// see notes how a quantity goes.
+func see(r *results.Range, value int64) {
+	if r.Most == 0 {
+		r.First = value
+	}
+	r.Last, r.Most = value, max(r.Most, value)
 }
 
 // result is what the run held, once the keeper has stopped.

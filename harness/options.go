@@ -107,6 +107,9 @@ func (p *Plan) Describe() string {
 	var parts []string
 	if len(p.Cells) > 0 {
 		blocks := fmt.Sprintf("%d blocks", p.Options.Blocks)
+		if p.Options.Blocks == 1 {
+			blocks = "1 block"
+		}
 		if p.Options.Shard.Count > 0 {
 			blocks = fmt.Sprintf("%d of %s", p.Options.Shard.blocks(p.Options.Blocks), blocks)
 		}

@@ -87,6 +87,8 @@ type part struct {
 	interval         int64    // number, from the start of the window
 	produce, consume recorder // of a role that the part does not have, empty
 	endToEnd         *tally   // nil for who does not follow the end of the log
+
+	_ [128]byte // as in worker
 }
 
 // newPart is an empty part for a role in this load.

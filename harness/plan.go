@@ -41,11 +41,8 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		p.Options.Against, p.Meta.Against = other.Binary, other
 	}
 	placer := &placer{storage: o.Storage, dir: o.Dir, out: o.Out, runs: 1}
-	if o.KeepData {
-		placer.runs = int64(len(o.Workloads) * (len(strategies.List) + 1) * len(o.GOMAXPROCS) * (1 + min(len(o.Against), 1)))
-	}
 	for i := range o.Workloads {
-		if err := p.add(&o.Workloads[i], placer, i == 0); err != nil {
+		if err := p.add(&o.Workloads[i], placer); err != nil {
 			return nil, err
 		}
 	}
@@ -54,8 +51,8 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		p.Meta.Warnings = append(p.Meta.Warnings,
 			fmt.Sprintf("--cpu %d on %d CPUs: more threads than processors, so that the kernel's scheduler takes part", most, runtime.NumCPU()))
 	}
-	if len(p.Cells) == 0 && len(p.Searches) == 0 {
-		return nil, usagef("nothing to run")
+	if len(p.Cells) == 0 && len(o.Profiles) > 0 {
+		return nil, usagef("a %s is taken of cells at a given rate, and a search has none; leave it out, or give --produce-rate", profileName(o.Profiles[0]))
 	}
 	p.Meta.Cells = len(p.Cells)
 	if o.Shard.Count > 0 {
@@ -134,9 +131,10 @@ func checkStrategy(flag, name string) error {
 		"no such strategy (there are %s)%s", strings.Join(names, ", "), workload.Suggestion(name, names))})
 }
 
-// add lays out the cells of one workload. The first of a sweep gets the A/A arm.
-func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
+// add lays out the cells of one workload. The first that has any gets the A/A arm.
+func (p *Plan) add(w *workload.Workload, placer *placer) error {
 	o := &p.Options
+	first := len(p.Cells) == 0
 	if paced := w.PacedBytes(); paced > 0 {
 		w.MaxBytes = paced
 	}
@@ -155,6 +153,9 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 	}
 	if rawIsLimit(w) && !slices.Contains(names, "raw") {
 		names = append(names, "raw")
+	}
+	if o.KeepData { // of every cell, with an A/A arm and the other build
+		placer.runs = int64(len(o.Workloads) * len(o.GOMAXPROCS) * (len(names)*(1+min(len(o.Against), 1)) + 1))
 	}
 	place, err := placer.place(w)
 	if err != nil {
@@ -185,105 +186,6 @@ func (p *Plan) add(w *workload.Workload, placer *placer, first bool) error {
 		}
 	}
 	return nil
-}
-
-func isControl(name string) bool {
-	s, _ := strategies.Find(name)
-	return s.Kind == strategies.Control
-}
-
-// compare plans the comparisons of a workload: each strategy with the baseline or, where two builds run,
-// with itself in the other one.
-func (p *Plan) compare(w *workload.Workload, names []string, baseline string) {
-	for _, name := range names {
-		c := results.Comparison{Workload: w.Name, Strategy: name, Baseline: baseline, Metric: w.Primary}
-		switch {
-		case isControl(name):
-			continue
-		case p.Options.Against != "":
-			c.Baseline, c.BaselineBuild = name, otherBuild
-		case name == baseline:
-			continue
-		}
-		p.Meta.Planned = append(p.Meta.Planned, c)
-	}
-}
-
-// fitting refuses strategies for loads that they can't carry.
-func fitting(w *workload.Workload, names []string) error {
-	refuse := func(flag, value, name, why string) error {
-		return usagef("%w", &workload.FieldError{Field: flag, Value: value, Problem: fmt.Sprintf("strategy %s %s; leave it out", name, why)})
-	}
-	for _, name := range names {
-		switch s, _ := strategies.Find(name); {
-		case s.PrivateFiles && w.Replicas > 0:
-			return refuse("--replicas", fmt.Sprint(w.Replicas), name, "has no log that followers could fetch")
-		case (s.PrivateFiles || s.StoresNothing) && w.Backlog > 0:
-			return refuse("--backlog", workload.FormatSize(w.Backlog), name, "has no log that could be trimmed behind its consumers")
-		case (s.PrivateFiles || s.StoresNothing) && w.DrainRatio > 0:
-			return refuse("--drain", fmt.Sprint(w.DrainRatio), name, "has no log to drain")
-		case s.PrivateFiles && w.Search:
-			return refuse("--strategies", name, name, "shows its consumers nothing, and so sustains any rate")
-		case s.StoresNothing && w.Replicas > 0:
-			return refuse("--replicas", fmt.Sprint(w.Replicas), name, "stores nothing that followers could fetch")
-		}
-	}
-	return nil
-}
-
-// compared returns the strategies that a workload is run with, in the order of the list, and the one that
-// the others are compared with.
-func (o *Options) compared(w *workload.Workload) (names []string, baseline string, err error) {
-	names = slices.Clone(o.Strategies)
-	if len(names) == 0 {
-		names = slices.Clone(w.Strategies)
-	}
-	if len(names) == 0 {
-		return nil, "", usagef("workload %s: no strategies; name some with --strategies", w.Name)
-	}
-	for _, name := range names {
-		if err := checkStrategy("--strategies", name); err != nil {
-			return nil, "", err
-		}
-	}
-	baseline = o.Baseline
-	if baseline == "" {
-		baseline = names[0]
-	}
-	slices.SortStableFunc(names, byListOrder)
-	names = slices.Compact(names)
-	if !slices.Contains(names, baseline) {
-		if len(o.Strategies) > 0 {
-			return nil, "", usagef("--baseline %s: it is not among --strategies %s", baseline, strings.Join(o.Strategies, ","))
-		}
-		names = slices.Insert(names, 0, baseline)
-	}
-	return names, baseline, nil
-}
-
-// verdicts counts the planned comparisons at all points of their workloads.
-func (p *Plan) verdicts() int {
-	n := 0
-	for _, planned := range p.Meta.Planned {
-		for _, c := range p.Cells {
-			if c.Cell.Workload == planned.Workload && c.Cell.Strategy == planned.Strategy && c.Cell.Arm == "" {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// rawIsLimit reports whether the strategy raw bounds a workload: not under a sync, where others share
-// its cost, nor where consumers follow what producers append, which a private log does not show.
-func rawIsLimit(w *workload.Workload) bool {
-	follows := w.Consumers > 0 && !readsPrefill(w.Pattern)
-	return w.Sync == workload.SyncNone && !follows && !w.OpenLoop() && w.Replicas == 0 && !w.Search && w.Think == 0
-}
-
-func byListOrder(a, b string) int {
-	names := strategies.Names()
-	return slices.Index(names, a) - slices.Index(names, b)
 }
 
 // describe enters a workload into the sweep's description, unless another point of it is there.

@@ -19,6 +19,14 @@ const (
 // ProfileKinds are all of them.
 var ProfileKinds = []string{ProfileCPU, ProfileMutex, ProfileBlock, ProfileTrace}
 
+// profileName is a kind in words.
+func profileName(kind string) string {
+	if kind == ProfileTrace {
+		return kind
+	}
+	return kind + " profile"
+}
+
 // startProfile begins to write profiles, to paths by their kind. stop ends and writes them.
 func startProfile(paths map[string]string) (stop func() error, err error) {
 	var stops []func() error

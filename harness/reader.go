@@ -198,8 +198,7 @@ func (w *worker) check(c *client, p []byte, offset int64, sequential bool) error
 	}
 	next, err := c.checker.answer(p, offset, sequential, w.visit)
 	if timed {
-		w.checkTime += int64(time.Since(began))
-		w.timedChecks++
+		w.checks.record(int64(time.Since(began)))
 	}
 	if err != nil {
 		return err

@@ -36,12 +36,15 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 		run.Unmeasured = "a producer had written all that it may before the window opened; lower --ramp, or raise --max-bytes"
 		return
 	}
-	run.Window = window
-
-	run.Runtime = m.runtime
 	sum := r.collector.window
 	produce, consume := &sum.produce, &sum.consume
 	operations := float64(produce.operations + consume.operations)
+	if operations == 0 {
+		run.Unmeasured = "no operation ended in the window; raise --duration, or the rate"
+		return
+	}
+	run.Window = window
+	run.Runtime = m.runtime
 	r.rates(run.Metrics, produce, consume, window)
 	if operations > 0 && m.elapsed > 0 {
 		// The counters were read a little off the window's ends; they count per time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"tailrace/results"
@@ -132,7 +133,13 @@ func (b *bracket) learn(run *results.Run) {
 			b.done = true
 			return
 		}
-		b.next = rounded(b.found.Closed * searchStart)
+		if b.found.Floor = b.floor(); b.found.Floor > b.found.Closed {
+			b.found.Reason = fmt.Sprintf("a window of %v has enough samples for %s only from %.3g/s on, and a closed loop reaches %.3g/s; raise --duration",
+				b.cell.Workload.Duration, strings.Join(b.found.Objectives, ", "), b.found.Floor, b.found.Closed)
+			b.done = true
+			return
+		}
+		b.next = max(rounded(b.found.Closed*searchStart), b.found.Floor)
 		return
 	}
 	reason := b.misses(run)
@@ -159,12 +166,12 @@ func (b *bracket) choose() {
 	case len(b.found.Probes) >= mostProbes:
 		b.found.Reason = fmt.Sprintf("the runs contradicted each other: no end after %d", mostProbes)
 		b.done = true
-	case pass == 0 && fail <= b.floor(), fail == 0 && pass >= highestRate:
+	case pass == 0 && fail <= b.found.Floor, fail == 0 && pass >= highestRate:
 		b.done = b.confirmed(max(pass, fail))
 	case fail == 0:
 		b.next = min(rounded(pass*searchStep), highestRate)
 	case pass == 0:
-		b.next = max(rounded(fail/searchStep), b.floor())
+		b.next = max(rounded(fail/searchStep), b.found.Floor)
 	case fail/pass > searchPrecision && rounded(math.Sqrt(pass*fail)) > pass && rounded(math.Sqrt(pass*fail)) < fail:
 		b.next = rounded(math.Sqrt(pass * fail))
 	default:

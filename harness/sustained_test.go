@@ -37,7 +37,7 @@ func sustained() workload.Workload {
 	w.RecordSize, w.Partitions, w.FetchBytes = 1000, 2, 32<<10
 	w.Subscriptions, w.Consumers = 1, 2
 	w.SegmentSize, w.Backlog = 64<<10, 256<<10
-	w.Ramp, w.Duration = 20*time.Millisecond, 250*time.Millisecond
+	w.Ramp, w.Duration = 20*time.Millisecond, 200*time.Millisecond
 	return w
 }
 

@@ -174,12 +174,7 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 
 // fileName is a label as part of the name of a file.
 func fileName(label string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '/' || r == '@' {
-			return -1
-		}
-		return r
-	}, label)
+	return strings.NewReplacer("/", "", "@", "-").Replace(label)
 }
 
 // decoded are the histograms of the intervals, one interval at a time. The error is there once the sequence

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,9 +118,24 @@ func TestSweep(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	wantCosts(t, s)
 	pre := s.Meta.Preflight
 	if pre.BustedCaught <= 0 || pre.BustedError == "" || pre.HarnessCost <= 0 || pre.ClockRead <= 0 || s.Meta.Interrupted {
 		t.Errorf("preflight %+v, interrupted %t", pre, s.Meta.Interrupted)
+	}
+}
+
+// wantCosts verifies that a sweep says of each workload what the harness costs.
+func wantCosts(t *testing.T, s *results.Sweep) {
+	t.Helper()
+	if len(s.Meta.Costs) != len(s.Meta.Workloads) {
+		t.Errorf("%d costs of %d workloads", len(s.Meta.Costs), len(s.Meta.Workloads))
+		return
+	}
+	for i, c := range s.Meta.Costs {
+		if c.Workload != s.Meta.Workloads[i].Name || !(c.Append > 0) || !(c.Read > 0) || math.IsInf(c.Append+c.Read, 0) {
+			t.Errorf("cost %d: %+v", i, c)
+		}
 	}
 }
 

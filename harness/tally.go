@@ -23,6 +23,8 @@ type tally struct {
 	minimum int64
 	maximum int64
 	sum     int64
+
+	_ [128]byte // as in worker
 }
 
 // The buckets of HdrHistogram with three digits from 1 ns: 2048 in the first power of two, of which each

@@ -32,9 +32,8 @@ type worker struct {
 	inWindow bool
 	visit    func(time int64) // records an end-to-end latency; made once, since making it allocates; or nil
 
-	reads       int64
-	checkTime   int64 // ns, of timedChecks reads
-	timedChecks int64
+	reads  int64
+	checks *tally // times of some checks of answers
 
 	// The neighbours of a worker on the heap are other workers, whose fields are written at every
 	// operation too.
@@ -67,6 +66,7 @@ func (w *worker) prepare() {
 		return
 	}
 	w.buf = make([]byte, load.FetchBytes)
+	w.checks = newTally()
 	if w.part.endToEnd == nil {
 		return
 	}

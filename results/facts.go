@@ -12,7 +12,7 @@ import (
 func (s *Sweep) headline() string {
 	var parts []string
 	if cells := s.cellCount(); cells > 0 || s.Meta.SearchesPlanned == 0 {
-		parts = append(parts, fmt.Sprintf("%d cells × %d blocks = %d runs", cells, s.Meta.Blocks, cells*s.Meta.Blocks))
+		parts = append(parts, fmt.Sprintf("%s × %s = %s", counted(cells, "cell", "cells"), counted(s.Meta.Blocks, "block", "blocks"), counted(cells*s.Meta.Blocks, "run", "runs")))
 	}
 	if n := s.Meta.SearchesPlanned; n > 0 {
 		parts = append(parts, fmt.Sprintf("search for the highest rate of %s", counted(n, "strategy", "strategies")))
@@ -107,7 +107,7 @@ func (s *Sweep) verificationLines() []string {
 			skips = append(skips, v.Skipped)
 		}
 	}
-	line := fmt.Sprintf("%d runs", len(s.Runs)) // of a search, nobody knows how many there will be
+	line := counted(len(s.Runs), "run", "runs") // of a search, nobody knows how many there will be
 	if s.Meta.SearchesPlanned == 0 {
 		line = fmt.Sprintf("%d/%d runs", len(s.Runs), s.plannedRuns())
 	}

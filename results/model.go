@@ -248,9 +248,11 @@ type Sustained struct {
 	// The most and, where it means something, the first and last value seen in the window of: bytes of log
 	// on the storage, open descriptors, memory maps, resident memory in bytes.
 	Bytes Range `json:"bytes"`
-	Files Range `json:"files"`
-	Maps  Range `json:"maps"`
-	RSS   Range `json:"rss"`
+	// Unread is the bytes that some consumer had not read, when the producers were looked after.
+	Unread Range `json:"unread"`
+	Files  Range `json:"files"`
+	Maps   Range `json:"maps"`
+	RSS    Range `json:"rss"`
 }
 
 // Range is how a quantity went.
@@ -275,7 +277,7 @@ type Verification struct {
 	RecordsWalked  int64   `json:"records_walked"` // checked by the walk over the whole log afterwards
 	RecordsAcked   int64   `json:"records_acked"`  // acknowledged to producers, or sent where nothing is; prefill included
 	BatchesCRC     int64   `json:"batches_crc"`    // batches whose CRC was computed, in both
-	SecondsPerRead float64 `json:"sec_per_read"`   // cost of the in-run check, per read, outside the latencies
+	SecondsPerRead float64 `json:"sec_per_read"`   // median cost of the in-run check of a read, outside the latencies
 }
 
 // Meta describes a sweep: meta.json.
@@ -391,6 +393,8 @@ type Search struct {
 	Objectives []string `json:"objectives,omitempty"` // "produce p99 < 2ms"; that it keeps up is always one
 	// Closed is the records per second in a closed loop, where the search began.
 	Closed float64 `json:"closed"`
+	// Floor is the lowest rate that is worth a try: below it a window has too few samples for the objectives.
+	Floor float64 `json:"floor,omitempty"`
 	// Reason says why the search came to no end; "" if it did.
 	Reason string `json:"reason,omitempty"`
 	// Records per second: the highest rate that passed and was confirmed, and the lowest that failed; 0 if

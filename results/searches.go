@@ -31,6 +31,9 @@ func (x *Search) overlaps(y *Search) bool {
 // words say what a strategy sustains.
 func (x *Search) words() string {
 	name := quoted(x.Strategy)
+	if x.Reason != "" {
+		return name + " came to no end: " + x.Reason
+	}
 	switch {
 	case x.Pass <= 0 && x.Fail <= 0:
 		return name + " was not tried"
@@ -108,7 +111,7 @@ func searchSection(w Workload, searches []Search) Section {
 	return Section{
 		Workload: w, Point: Cell{Workload: w.Name}, Description: w.Description, Searches: searches,
 		Tables: []Table{searchTable(searches), probeTable(searches)},
-		Notes:  slices.Concat(w.Notes, searchNotes),
+		Notes:  slices.Concat(w.Notes, limits(searches), searchNotes),
 	}
 }
 
@@ -124,7 +127,7 @@ func searchTable(searches []Search) Table {
 	common, same := objectives(searches)
 	for i := range searches {
 		x := &searches[i]
-		t.Labels = append(t.Labels, x.Strategy)
+		t.Labels = append(t.Labels, searchLabel(searches, i))
 		passed.Cells = append(passed.Cells, rate(x.Pass))
 		failed.Cells = append(failed.Cells, rate(x.Fail))
 		own, _ := objectives(searches[i : i+1])
@@ -137,6 +140,32 @@ func searchTable(searches []Search) Table {
 		t.Columns = []Column{passed, failed, probes}
 	}
 	return t
+}
+
+// searchLabel is the strategy of a search, and the number of processors where there are several.
+func searchLabel(searches []Search, i int) string {
+	x := &searches[i]
+	differs := func(y Search) bool { return y.GOMAXPROCS != x.GOMAXPROCS }
+	if slices.ContainsFunc(searches, differs) {
+		return fmt.Sprintf("%s %s %d", x.Strategy, gomaxprocsKey, x.GOMAXPROCS)
+	}
+	return x.Strategy
+}
+
+// limits say where a search did not look.
+func limits(searches []Search) []string {
+	var notes []string
+	for i := range searches {
+		x := &searches[i]
+		switch {
+		case x.Reason != "":
+			notes = append(notes, searchLabel(searches, i)+": "+x.Reason)
+		case x.Floor > 0 && x.Fail > 0 && x.Fail <= x.Floor:
+			notes = append(notes, fmt.Sprintf("%s: nothing below %s/s was tried, where a window has too few samples for its objectives; a longer --duration has more",
+				searchLabel(searches, i), formatCount(x.Floor)))
+		}
+	}
+	return notes
 }
 
 // probeTable has the probes of all searches in their order.
@@ -155,7 +184,7 @@ func probeTable(searches []Search) Table {
 			if probe.Reason != "" {
 				outcome += ": " + probe.Reason
 			}
-			t.Labels = append(t.Labels, searches[i].Strategy)
+			t.Labels = append(t.Labels, searchLabel(searches, i))
 			rates.Cells = append(rates.Cells, formatCount(probe.Rate))
 			outcomes.Cells = append(outcomes.Cells, outcome)
 		}

@@ -13,7 +13,7 @@ func (s *Sweep) sustainedNotes(section *Section) []string {
 	for i := range section.Cells {
 		cell := section.Cells[i].Cell
 		var held, trimmed, verified []float64
-		var most [4]int64
+		var most [5]int64
 		for j := range s.Runs {
 			run := &s.Runs[j]
 			kept := run.Sustained
@@ -23,7 +23,7 @@ func (s *Sweep) sustainedNotes(section *Section) []string {
 			held = append(held, kept.Held)
 			trimmed = append(trimmed, float64(kept.Trimmed))
 			verified = append(verified, float64(kept.Verified))
-			for k, r := range []Range{kept.Bytes, kept.Files, kept.Maps, kept.RSS} {
+			for k, r := range []Range{kept.Unread, kept.Bytes, kept.Files, kept.Maps, kept.RSS} {
 				most[k] = max(most[k], r.Most)
 			}
 		}
@@ -40,7 +40,7 @@ func median(values []float64) float64 {
 	return Median(values)
 }
 
-func sustainedWords(held, trimmed, verified float64, most [4]int64) string {
+func sustainedWords(held, trimmed, verified float64, most [5]int64) string {
 	parts := []string{
 		fmt.Sprintf("held producers for %s of the window", FormatPercent(held)),
 		fmt.Sprintf("trimmed %s segments with %s records, all verified before", formatCount(trimmed), formatCount(verified)),
@@ -51,7 +51,9 @@ func sustainedWords(held, trimmed, verified float64, most [4]int64) string {
 	bytes := func(v int64) string { return FormatBytes(float64(v)) }
 	count := func(v int64) string { return formatCount(float64(v)) }
 	var limits []string
-	for i, text := range []string{bytes(most[0]) + " of log", count(most[1]) + " open files", count(most[2]) + " memory maps", bytes(most[3]) + " of memory"} {
+	for i, text := range []string{
+		bytes(most[0]) + " unread", bytes(most[1]) + " of log", count(most[2]) + " open files", count(most[3]) + " memory maps", bytes(most[4]) + " of memory",
+	} {
 		if most[i] > 0 {
 			limits = append(limits, text)
 		}

@@ -25,7 +25,7 @@ func (w *Workload) Describe() string {
 		add("%d records a batch", w.BatchRecords)
 	}
 	if w.Partitions > 1 {
-		add("%d partitions", w.Partitions)
+		add("%s", plural(w.Partitions, "partition"))
 	}
 	if w.Replicas > 0 {
 		add("%s", plural(w.Replicas, "follower"))
@@ -122,7 +122,7 @@ func (w *Workload) describePacing(add func(string, ...any)) {
 // describeRun says what else than a window of fixed length is run.
 func (w *Workload) describeRun(add func(string, ...any)) {
 	if w.Backlog > 0 {
-		add("sustained, at most %s unread", proseSize(w.Backlog))
+		add("sustained, producers held at %s unread", proseSize(w.Backlog))
 	}
 	switch {
 	case w.DrainRatio == 1:
@@ -179,7 +179,7 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return grouped(float64(n)) + " " + noun + "s"
 }
 
 // proseTime is a time for sentences: "1 ms", and "1m30s" where it takes several units.

@@ -41,7 +41,7 @@ func TestDescribe(t *testing.T) {
 			w.ProduceRate, w.Arrivals, w.Burst, w.Think = 10, ArrivalsPoisson, 50, 90*time.Second
 		},
 			"2 producers at 10/s, 3 tail consumers, open loop, Poisson arrivals, in bursts of 50, thinking 1m30s"},
-		{func(w *Workload) { w.Backlog = 64 << 20 }, "2 producers, 3 tail consumers, closed loop, sustained, at most 64 MiB unread"},
+		{func(w *Workload) { w.Backlog = 64 << 20 }, "2 producers, 3 tail consumers, closed loop, sustained, producers held at 64 MiB unread"},
 		{func(w *Workload) { w.Prefill, w.DrainRatio = 1<<30, 1 }, "2 producers, 3 tail consumers, closed loop, drains a backlog of 1 GiB"},
 		{func(w *Workload) { w.Prefill, w.DrainRatio = 1<<30, 0.29 }, "2 producers, 3 tail consumers, closed loop, drains 29 % of a backlog of 1 GiB"},
 		{func(w *Workload) { w.Search = true }, "2 producers, 3 tail consumers, open loop, searching for the highest rate"},

@@ -138,6 +138,10 @@ func (f *ownWorkload) read(m *mapping) error {
 	for _, name := range m.keys {
 		at := slices.Index(names, name)
 		if at < 0 {
+			// It may be meant for the other format, which none of its keys tells.
+			for _, k := range (&ombWorkload{}).keys() {
+				names = append(names, k.name)
+			}
 			return m.unknownKey(name, names)
 		}
 		values, err := m.values(name, keys[at].list)

@@ -224,7 +224,7 @@ func TestExampleFiles(t *testing.T) {
 		lines = append(lines, w.Describe())
 	}
 	const rest = " at 20,000/s, 4 tail consumers, 2 subscriptions, records are lines of the payload, 10 records a batch, 2 partitions, 2 followers, " +
-		"open loop, Poisson arrivals, in bursts of 5, acknowledged by all, sync every 10ms, sustained, at most 64 MiB unread"
+		"open loop, Poisson arrivals, in bursts of 5, acknowledged by all, sync every 10ms, sustained, producers held at 64 MiB unread"
 	if want := []string{"events of a shop: 1 producer" + rest, "events of a shop: 8 producers" + rest}; !slices.Equal(lines, want) {
 		t.Errorf("%q", lines)
 	}

@@ -19,7 +19,7 @@ func TestScale(t *testing.T) {
 			[]string{
 				"Scaled down: topics is 1,023 instead of 1,000,000, by a factor of 977.",
 				"Scaled down: producerRate is 7.161 instead of 7,000, as the producers are 5,115 instead of 5,000,000.",
-				"The 1,023 topics of 1 partition are run as 1023 partitions of one topic.",
+				"The 1,023 topics of 1 partition are run as 1,023 partitions of one topic.",
 			}},
 		"partitions": {[]string{"partitionsPerTopic: 3000"},
 			Workload{Partitions: 1000, Producers: 5, Consumers: 6, Subscriptions: 2, ProduceRate: 7000},
@@ -89,7 +89,7 @@ func TestScaleOfAMillionTopics(t *testing.T) {
 	if err := w.Validate(); err != nil {
 		t.Error(err)
 	}
-	const line = "a million topics: 1023 producers at 2,046/s, 1023 tail consumers, 1023 partitions, open loop for producers only, drains 90 % of a backlog of 1 GiB"
+	const line = "a million topics: 1,023 producers at 2,046/s, 1,023 tail consumers, 1,023 partitions, open loop for producers only, drains 90 % of a backlog of 1 GiB"
 	if got := strings.Replace(w.Describe(), "open loop,", "open loop for producers only,", 1); got != line {
 		t.Errorf("described as %q", got)
 	}

@@ -56,11 +56,30 @@ func (w *Workload) checkArrivals() *FieldError {
 	case w.Burst < 1 || w.Burst > math.MaxInt32:
 		return fieldError("--burst", burst, "outside 1, which is none, to %d", math.MaxInt32)
 	case w.OpenLoop():
-		return nil
+		return w.checkBurst()
 	case w.Arrivals != ArrivalsConstant:
 		return fieldError("--arrivals", w.Arrivals, needsRate)
 	case w.Burst > 1:
 		return fieldError("--burst", burst, needsRate)
+	}
+	return nil
+}
+
+// burstsAWindow is how many bursts a window has at least: with fewer, what is measured depends on where they
+// fall, and a load that does not keep up can't be told from one that has begun a burst.
+const burstsAWindow = 4
+
+func (w *Workload) checkBurst() *FieldError {
+	if w.Burst == 1 {
+		return nil
+	}
+	rates := []float64{w.ProduceRate / float64(max(w.BatchRecords, 1)), w.ConsumeRate, w.Rate}
+	for _, rate := range rates {
+		period := seconds(float64(w.Burst) / rate)
+		if rate > 0 && period > w.Duration/burstsAWindow {
+			return fieldError("--burst", strconv.Itoa(w.Burst), "at %s/s one comes every %v, and a window of %v needs %d of them; lower it, or raise the rate or --duration",
+				formatNumber(rate), period, w.Duration, burstsAWindow)
+		}
 	}
 	return nil
 }
@@ -70,6 +89,8 @@ func (w *Workload) checkThink() *FieldError {
 	switch {
 	case w.Think < 0 || w.Think > maxTime:
 		return fieldError("--think", w.Think.String(), "outside 0 to %v", maxTime)
+	case w.Think > w.Duration:
+		return fieldError("--think", w.Think.String(), "longer than the window of %v, which may have no operation then; lower it, or raise --duration", w.Duration)
 	case w.Think > 0 && !closed:
 		return fieldError("--think", w.Think.String(), "everybody has a rate, and pauses as that says; leave out --think or a rate")
 	}

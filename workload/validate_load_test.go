@@ -61,6 +61,14 @@ func TestValidateRefusesLoadsAndRuns(t *testing.T) {
 			"--prefill 0: --pattern time reads what was written before the run; give at least one batch a partition, 1113 bytes"},
 		{func(w *Workload) { w.Producers = 0 },
 			"--pattern tail: nobody appends what the consumers would wait for; give --producers, or --pattern catch-up, random, zipf or time"},
+		{func(w *Workload) { w.ProduceRate, w.Burst, w.Duration = 1000, 101, 400*time.Millisecond },
+			"--burst 101: at 1000/s one comes every 101ms, and a window of 400ms needs 4 of them; lower it, or raise the rate or --duration"},
+		{func(w *Workload) { *w = mixed(); w.Rate, w.Burst = 10, 2 },
+			"--burst 2: at 10/s one comes every 200ms, and a window of 400ms needs 4 of them; lower it, or raise the rate or --duration"},
+		{func(w *Workload) { w.Think, w.Duration = 10*time.Second, 400*time.Millisecond },
+			"--think 10s: longer than the window of 400ms, which may have no operation then; lower it, or raise --duration"},
+		{func(w *Workload) { w.Prefill, w.DrainRatio = 1<<20, 1e-300 },
+			"--drain 1e-300: less than one batch of each log in a backlog of 1MiB; raise it, or --prefill"},
 		{func(w *Workload) { w.Backlog = -1 }, "--backlog -1: less than 0 bytes"},
 		{func(w *Workload) { w.Backlog = 1 }, "--backlog 1: has no room for a batch of each producer, 2226 bytes; raise it"},
 		{func(w *Workload) { w.Backlog, w.Consumers = 1<<20, 0 },
@@ -122,7 +130,7 @@ func TestGridFollowsPatternAndSearch(t *testing.T) {
 		"a drain":                  {tail, Overrides{DrainRatio: new(1.0), Prefill: new(int64(1 << 20))}, func(w Workload) any { return w.Primary }, "drain-sec"},
 		"a buffer for two largest": {tail, Overrides{RecordSize: &RecordSize{lognormal, 1 << 20}}, func(w Workload) any { return w.FetchBytes }, 2101248},
 		"subscriptions":            {tail, Overrides{Consumers: []int{6}, Subscriptions: new(3)}, func(w Workload) any { return w.Subscriptions }, 3},
-		"think":                    {mix, Overrides{Think: new(time.Second)}, func(w Workload) any { return w.Think }, time.Second},
+		"think":                    {mix, Overrides{Think: new(time.Millisecond)}, func(w Workload) any { return w.Think }, time.Millisecond},
 	} {
 		w := grid(t, c.base, c.flags)[0]
 		if got := c.seen(w); got != c.want {

@@ -37,6 +37,8 @@ func (w *Workload) checkDrain() *FieldError {
 		return fieldError("--drain", share, "excludes --backlog %s, which holds producers while so much is unread; give either", FormatSize(w.Backlog))
 	case w.Search:
 		return fieldError("--drain", share, "excludes --find-max-rate; give either")
+	case w.DrainRatio*float64(w.Prefill) < float64(BatchBytes(w))*float64(w.Partitions):
+		return fieldError("--drain", share, "less than one batch of each log in a backlog of %s; raise it, or --prefill", FormatSize(w.Prefill))
 	}
 	return nil
 }

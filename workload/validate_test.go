@@ -42,7 +42,7 @@ func TestValidateAccepts(t *testing.T) {
 		"a paced mix":                  func(w *Workload) { *w = mixed(); w.Rate, w.Arrivals, w.Burst = 1e7, ArrivalsPoisson, 50 },
 		"a thinking mix":               func(w *Workload) { *w = mixed(); w.Think = time.Millisecond },
 		"thinking beside a rate":       func(w *Workload) { w.ConsumeRate, w.Think = 10, time.Millisecond },
-		"a burst above the clients":    func(w *Workload) { w.ProduceRate, w.Burst = 1, 5000 },
+		"a burst above the clients":    func(w *Workload) { w.ProduceRate, w.Burst = 1e6, 5000 },
 		"zipf":                         func(w *Workload) { *w = mixed(); w.Pattern, w.Skew = Zipfian, 1.2 },
 		"zipf of no skew":              func(w *Workload) { *w = mixed(); w.Pattern = Zipfian },
 		"by time":                      func(w *Workload) { *w = mixed(); w.Pattern = ByTime },

@@ -46,7 +46,7 @@ func TestInterrupt(t *testing.T) {
 	if !sweep.Meta.Interrupted || len(sweep.Runs) < 3 || len(sweep.Runs) >= 30 {
 		t.Errorf("interrupted %t with %d runs, want some of 30", sweep.Meta.Interrupted, len(sweep.Runs))
 	}
-	want := fmt.Sprintf("tailrace: interrupted: %d of 30 runs kept in %s; to see them: tailrace report %s", len(sweep.Runs), out, out)
+	want := fmt.Sprintf("tailrace: interrupted: %d of 30 runs kept; to go on: tailrace run --resume --out %s; to see them: tailrace report %s", len(sweep.Runs), out, out)
 	if last != want {
 		t.Errorf("last line\n%q, want\n%q", last, want)
 	}

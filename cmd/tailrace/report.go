@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -72,7 +74,10 @@ func loadSweep(dirs []string, out string) (sweep *results.Sweep, dir string, err
 		return nil, "", err
 	}
 	sweep, err = results.Merge(dirs, dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
+	case err != nil:
 		return nil, "", usageError{err}
 	}
 	return sweep, dir, nil

@@ -226,6 +226,11 @@ func verified(sweep *results.Sweep) error {
 			unmeasured, why = unmeasured+1, run.Unmeasured
 		}
 	}
+	for _, search := range sweep.Meta.Searches {
+		if search.Pass == 0 && search.Fail == 0 {
+			unmeasured, why = unmeasured+1, search.Strategy+": "+search.Reason
+		}
+	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d runs %w; their numbers count for nothing", failed, len(sweep.Runs), errFailedRuns)
 	}
