@@ -170,8 +170,18 @@ func (w *walker) segment(storage segment.Storage, base int64) error {
 
 // finish walks over what there is, and compares it with the ledgers of the producers, by number.
 func (w *walker) finish(storage segment.Storage, ledgers []ledger) error {
-	if err := asViolation(segment.Scan(storage, w.batch)); err != nil {
-		return err
+	bases, err := segment.Bases(storage)
+	if err != nil {
+		return asViolation(err)
+	}
+	for _, base := range bases {
+		// One that was walked over ahead may still be there: while the next is being begun, it is the active one.
+		if w.ahead > 0 && base < w.next {
+			continue
+		}
+		if err := asViolation(segment.ScanSegment(storage, base, w.batch)); err != nil {
+			return err
+		}
 	}
 	for producer, want := range ledgers {
 		switch got := w.found[producer]; {

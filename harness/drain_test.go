@@ -66,8 +66,8 @@ func TestDrain(t *testing.T) {
 // A window that is over before the backlog is drained says so.
 func TestNotDrained(t *testing.T) {
 	w := backlogged(0, 1, 1)
-	w.Prefill, w.RecordSize, w.FetchBytes, w.Duration = 8<<20, 100, 200, time.Millisecond
-	run := &mustPerform(t, specOf(w, "mutex", "")).Run
+	w.Prefill, w.RecordSize, w.FetchBytes, w.Duration = 8<<20, 100, 200, 2*time.Millisecond
+	run := &performUntil(t, specOf(w, "mutex", ""), hasOperations).Run
 	if !run.Valid() {
 		t.Fatal(run.Verification.Error)
 	}

@@ -291,7 +291,9 @@ func TestAchieved(t *testing.T) {
 	if len(o.Run.Achieved) != 2 {
 		t.Errorf("achieved %v of what nobody asked for", o.Run.Achieved)
 	}
-	mix := performUntil(t, specOf(tinyMix(), "mutex", ""), func(run *results.Run) bool {
+	long := tinyMix()
+	long.Duration = 100 * time.Millisecond
+	mix := performUntil(t, specOf(long, "mutex", ""), func(run *results.Run) bool {
 		return run.Samples[results.KindProduce]+run.Samples[results.KindConsume] > 200
 	})
 	if share, ok := mix.Run.Achieved["produce-share"]; !ok || math.Abs(share-0.2) > 0.15 {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,12 +21,14 @@ import (
 type keeper struct {
 	run     *run
 	handles []strategies.Handle // one a partition
-	mean    float64             // bytes of a record in the log
-	bound   int64               // bytes unread
-	onDisk  int64               // bytes on the storage
-	trimmed atomic.Int64
-	stopped chan struct{}
-	done    sync.WaitGroup
+	// verified are the segments of each partition that may go, and have not gone yet, by their base offsets.
+	verified [][]int64
+	mean     float64 // bytes of a record in the log
+	bound    int64   // bytes unread
+	onDisk   int64   // bytes on the storage
+	trimmed  atomic.Int64
+	stopped  chan struct{}
+	done     sync.WaitGroup
 
 	heldSince int64 // on the clock; 0 if the producers are not held
 	held      int64 // ns, inside the window
@@ -50,6 +53,7 @@ func newKeeper(r *run) *keeper {
 	for _, p := range r.partitions {
 		k.handles = append(k.handles, p.log.NewHandle())
 	}
+	k.verified = make([][]int64, len(r.partitions))
 	k.done.Add(1)
 	return k
 }
@@ -92,10 +96,15 @@ func (k *keeper) turn() error {
 		for _, c := range p.consumed[1:] {
 			read = min(read, c.Load())
 		}
-		if err := k.trim(p, read); err != nil {
+		if err := k.trim(i, read); err != nil {
 			return err
 		}
 		o := k.handles[i].Offsets()
+		// The last of them may stay for now: while the next is being begun, it is the active one.
+		gone := func(base int64) bool { return base < o.Start }
+		before := len(k.verified[i])
+		k.verified[i] = slices.DeleteFunc(k.verified[i], gone)
+		k.trimmed.Add(int64(before - len(k.verified[i])))
 		unread += float64(o.LogEnd-read) * k.mean
 		stored += float64(o.LogEnd-o.Start) * k.mean
 	}
@@ -111,27 +120,26 @@ func (k *keeper) turn() error {
 	return nil
 }
 
-// trim verifies and drops the segments that end at or below an offset.
-func (k *keeper) trim(p *partition, read int64) error {
+// trim verifies and drops the segments of a partition that end at or below an offset.
+func (k *keeper) trim(partition int, read int64) error {
+	p := k.run.partitions[partition]
 	bases, err := segment.Bases(p.storage)
 	if err != nil {
 		return err
 	}
-	end := int64(0)
 	for i := 0; i+1 < len(bases) && bases[i+1] <= read; i++ {
 		if bases[i] < p.walk.next {
-			continue // verified, and on its way out
+			continue
 		}
 		if err := p.walk.segment(p.storage, bases[i]); err != nil {
 			return err
 		}
-		end = bases[i+1]
-		k.trimmed.Add(1)
+		k.verified[partition] = append(k.verified[partition], bases[i])
 	}
-	if end == 0 {
+	if len(k.verified[partition]) == 0 {
 		return nil
 	}
-	if err := p.log.Trim(end); err != nil {
+	if err := p.log.Trim(p.walk.next); err != nil {
 		return violationf("trim: %v", err)
 	}
 	return nil

@@ -83,7 +83,7 @@ func TestSavedPlan(t *testing.T) {
 			o.Workloads = append(o.Workloads, all[i])
 		}
 		if workloads[0] == 3 {
-			o.Shard = Shard{}
+			o.Shard, o.Profiles = Shard{}, nil
 		}
 		want := mustPlan(t, o).saved()
 		text, err := json.Marshal(want)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -36,6 +37,7 @@ type bracket struct {
 	cell  *PlannedCell
 	next  float64 // rate to be tried; 0 for the closed loop
 	done  bool
+	vain  int // runs in a closed loop without a result
 	tries map[float64]*tries
 }
 
@@ -129,11 +131,14 @@ func (b *bracket) learn(run *results.Run) {
 	if b.next == 0 {
 		b.found.Closed = run.Metrics[results.MetricProduceRecords]
 		if !run.Valid() || !(b.found.Closed > 0) {
-			b.found.Reason = "the run in a closed loop had no result"
-			b.done = true
+			// On a busy machine a short window may have no operation.
+			if b.vain++; b.vain == confirmations || !run.Valid() {
+				b.found.Reason = "the run in a closed loop had no result: " + cmp.Or(run.Verification.Error, run.Unmeasured)
+				b.done = true
+			}
 			return
 		}
-		if b.found.Floor = b.floor(); b.found.Floor > b.found.Closed {
+		if b.found.Floor = b.floor(); b.found.Floor > max(b.found.Closed, lowestRate) {
 			b.found.Reason = fmt.Sprintf("a window of %v has enough samples for %s only from %.3g/s on, and a closed loop reaches %.3g/s; raise --duration",
 				b.cell.Workload.Duration, strings.Join(b.found.Objectives, ", "), b.found.Floor, b.found.Closed)
 			b.done = true

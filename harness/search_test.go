@@ -151,7 +151,7 @@ func TestSearchEnds(t *testing.T) {
 		"islands":        func(rate float64) bool { return int(math.Log2(rate))%2 == 0 },
 		"once in a time": func(float64) bool { return rng.IntN(10) == 0 },
 	} {
-		for _, closed := range []float64{0.4, 1, 10_000, 1e12} {
+		for _, closed := range []float64{1, 10_000, 1e12} {
 			b := simulated{closed, passes}.find(t)
 			if len(b.found.Probes) > mostProbes {
 				t.Errorf("%s: %d probes", name, len(b.found.Probes))
@@ -163,19 +163,68 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// Without a result of the closed loop there is nothing to begin with.
+// Without a result of the closed loop there is nothing to begin with. A busy machine may have none at first.
 func TestSearchWithoutClosedLoop(t *testing.T) {
-	for name, run := range map[string]*results.Run{
-		"no metric": {Metrics: map[string]float64{}},
-		"none done": {Metrics: map[string]float64{results.MetricProduceRecords: 0}},
-		"no number": {Metrics: map[string]float64{results.MetricProduceRecords: math.NaN()}},
-		"wrong answers": {Metrics: map[string]float64{results.MetricProduceRecords: 1000},
-			Verification: results.Verification{Error: "wrong"}},
+	for name, c := range map[string]struct {
+		run  *results.Run
+		says string
+		runs int
+	}{
+		"no metric": {&results.Run{Unmeasured: "nothing ended"}, "nothing ended", confirmations},
+		"none done": {&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: 0}}, "closed loop", confirmations},
+		"no number": {&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: math.NaN()}}, "closed loop", confirmations},
+		"wrong answers": {&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: 1000},
+			Verification: results.Verification{Error: "it was wrong"}}, "it was wrong", 1},
 	} {
 		b := sought()
-		b.learn(run)
-		if !b.done || b.found.Reason == "" || b.found.Pass != 0 || b.found.Fail != 0 {
-			t.Errorf("%s: done %t, %q, %v to %v", name, b.done, b.found.Reason, b.found.Pass, b.found.Fail)
+		runs := 0
+		for ; !b.done && runs < 2*confirmations; runs++ {
+			b.learn(c.run)
+		}
+		if runs != c.runs || !strings.Contains(b.found.Reason, c.says) || b.found.Pass != 0 || b.found.Fail != 0 {
+			t.Errorf("%s: after %d runs %q, %v to %v", name, runs, b.found.Reason, b.found.Pass, b.found.Fail)
+		}
+	}
+	b := sought()
+	b.learn(&results.Run{})
+	b.learn(&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: 1000}})
+	if b.done || b.next != 500 {
+		t.Errorf("after a run without operations and one with: done %t, next %v", b.done, b.next)
+	}
+}
+
+// A rate at which a window has too few samples for what is asked of it is not tried.
+func TestSearchBelowItsFloor(t *testing.T) {
+	for _, c := range []struct {
+		objectives string
+		closed     float64
+		duration   time.Duration
+		floor      float64 // 0: there is nothing to try
+	}{
+		{"", 0.4, time.Second, 0},
+		{"", 3, time.Second, 1},
+		{"p50", 1000, time.Second, 22},
+		{"p99", 1000, time.Second, 0},
+		{"p99", 2000, time.Second, 1100},
+		{"p99", 1000, 10 * time.Second, 110},
+		{"p999", 10_000, time.Second, 0},
+		{"max", 3, time.Second, 1},
+	} {
+		b := sought()
+		b.cell.Workload.Duration = c.duration
+		if c.objectives != "" {
+			b.cell.Workload.Objectives = []workload.Objective{{Kind: results.KindProduce, Statistic: c.objectives, Limit: time.Second}}
+			b.found.Objectives = []string{b.cell.Workload.Objectives[0].String()}
+		}
+		b.learn(&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: c.closed}})
+		if b.done != (c.floor == 0) || (b.found.Reason != "") != b.done || c.floor > 0 && math.Abs(b.found.Floor-c.floor) > c.floor/100 {
+			t.Errorf("%s of %v/s in %v: done %t, floor %v, %q", c.objectives, c.closed, c.duration, b.done, b.found.Floor, b.found.Reason)
+		}
+		if !b.done && b.next < b.found.Floor {
+			t.Errorf("%s of %v/s in %v: begins at %v, below %v", c.objectives, c.closed, c.duration, b.next, b.found.Floor)
+		}
+		if strings.Contains(b.found.Reason, "  ") {
+			t.Errorf("the reason reads badly: %q", b.found.Reason)
 		}
 	}
 }
@@ -224,13 +273,13 @@ func TestRounded(t *testing.T) {
 	}
 }
 
-// searching is a sweep that is a search alone, on the heap, in windows of 20 ms.
+// searching is a sweep that is a search alone, on the heap, in windows of 40 ms.
 func searching(t *testing.T, strategies ...string) Options {
 	t.Helper()
 	o := tinySweep(t, childWorks)
 	w := tiny("search")
 	w.Producers, w.Search, w.Primary = 2, true, results.MetricProduceOps
-	w.Ramp = 2 * time.Millisecond
+	w.Ramp, w.Duration = 2*time.Millisecond, 40*time.Millisecond
 	w.MaxBytes = 64 << 20
 	o.Workloads, o.Strategies = []workload.Workload{w}, strategies
 	o.Storage, o.Dir = StorageHeap, ""
