@@ -151,7 +151,7 @@ func TestSearchEnds(t *testing.T) {
 		"islands":        func(rate float64) bool { return int(math.Log2(rate))%2 == 0 },
 		"once in a time": func(float64) bool { return rng.IntN(10) == 0 },
 	} {
-		for _, closed := range []float64{1, 10_000, 1e12} {
+		for _, closed := range []float64{0.4, 1, 10_000, 1e12} {
 			b := simulated{closed, passes}.find(t)
 			if len(b.found.Probes) > mostProbes {
 				t.Errorf("%s: %d probes", name, len(b.found.Probes))
@@ -201,7 +201,7 @@ func TestSearchBelowItsFloor(t *testing.T) {
 		duration   time.Duration
 		floor      float64 // 0: there is nothing to try
 	}{
-		{"", 0.4, time.Second, 0},
+		{"", 0.4, time.Second, 1},
 		{"", 3, time.Second, 1},
 		{"p50", 1000, time.Second, 22},
 		{"p99", 1000, time.Second, 0},

@@ -273,13 +273,39 @@ func TestSustainedFindsDamage(t *testing.T) {
 // A segment that was verified may still be there when the run is over: a log may keep what it was told to trim
 // while a roll is under way.
 func TestWalkPassesOverVerifiedSegments(t *testing.T) {
+	p, bases, ledgers, producer := verifiedAhead(t)
+	if err := p.walk.finish(p.storage, ledgers); err != nil {
+		t.Error(err)
+	}
+	if records := ledgers[producer].records; p.walk.records != records || p.walk.ahead != bases[2] {
+		t.Errorf("walked %d of %d records, %d of them ahead; want %d ahead", p.walk.records, records, p.walk.ahead, bases[2])
+	}
+}
+
+// A segment that lies among others is told, although there are some that were verified.
+func TestWalkFindsOverlapBehindVerifiedSegments(t *testing.T) {
+	p, bases, ledgers, _ := verifiedAhead(t)
+	file, err := p.storage.OpenLog(segment.Name(bases[3]+1), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Pwrite(make([]byte, 100), 0); err != nil {
+		t.Fatal(err)
+	}
+	wantViolation(t, p.walk.finish(p.storage, ledgers), segment.Name(bases[3]+1))
+}
+
+// verifiedAhead is a partition of several segments, of which the keeper has verified two, and what was
+// acknowledged to its producer.
+func verifiedAhead(t *testing.T) (p *partition, bases []int64, ledgers []ledger, producer uint32) {
+	t.Helper()
 	w := sustained()
 	w.Partitions, w.Consumers = 1, 1
-	k, producer, _ := kept(t, w, "")
-	appendBytes(t, producer, 4*w.SegmentSize)
-	p := k.run.partitions[0]
+	k, worker, _ := kept(t, w, "")
+	appendBytes(t, worker, 4*w.SegmentSize)
+	p = k.run.partitions[0]
 	bases, err := segment.Bases(p.storage)
-	if err != nil || len(bases) < 4 {
+	if err != nil || len(bases) < 5 {
 		t.Fatalf("segments at %v, %v", bases, err)
 	}
 	for _, base := range bases[:2] {
@@ -287,12 +313,7 @@ func TestWalkPassesOverVerifiedSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ledgers := make([]ledger, len(p.ledgers))
-	ledgers[producer.id] = producer.clients[0].ledger
-	if err := p.walk.finish(p.storage, ledgers); err != nil {
-		t.Error(err)
-	}
-	if records := ledgers[producer.id].records; p.walk.records != records || p.walk.ahead != bases[2] {
-		t.Errorf("walked %d of %d records, %d of them ahead; want %d ahead", p.walk.records, records, p.walk.ahead, bases[2])
-	}
+	ledgers = make([]ledger, len(p.ledgers))
+	ledgers[worker.id] = worker.clients[0].ledger
+	return p, bases, ledgers, worker.id
 }

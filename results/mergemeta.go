@@ -18,6 +18,9 @@ func (m *merger) meta() Meta {
 			meta.Started = p.Started
 		}
 		meta.Interrupted = meta.Interrupted || p.Interrupted
+		if i > 0 {
+			meta.Resumed += p.Resumed
+		}
 		if p.Preflight.BustedCaught <= 0 {
 			meta.Preflight = p.Preflight // a part whose checks were not seen to work is worth a warning
 		}
@@ -26,7 +29,9 @@ func (m *merger) meta() Meta {
 			if len(p.Parts) == 0 {
 				warning = cmp.Or(p.Environment.Host, part.Dir) + ": " + warning
 			}
-			meta.Warnings = append(meta.Warnings, warning)
+			if !slices.Contains(meta.Warnings, warning) { // shards of one host say the same
+				meta.Warnings = append(meta.Warnings, warning)
+			}
 		}
 		meta.Searches = append(meta.Searches, m.searches(part)...)
 		for _, profile := range p.Profiles {

@@ -45,14 +45,17 @@ func (w *Workload) checkDrain() *FieldError {
 
 // checkSearch holds a search for the highest rate to what it needs.
 func (w *Workload) checkSearch() *FieldError {
-	const yes = "true"
+	flag, value := "--find-max-rate", "true"
+	if len(w.Objectives) > 0 {
+		flag, value = "--slo", w.Objectives[0].String()
+	}
 	switch {
 	case !w.Search:
 		return nil
 	case w.Producers == 0:
-		return fieldError("--find-max-rate", yes, "it is the rate of the producers that is sought; give --producers")
+		return fieldError(flag, value, "it is the rate of the producers that is sought; give --producers")
 	case w.ProduceRate > 0:
-		return fieldError("--find-max-rate", yes, "--produce-rate %s/s is a rate already; leave out either", formatNumber(w.ProduceRate))
+		return fieldError(flag, value, "--produce-rate %s/s is a rate already; leave out either", formatNumber(w.ProduceRate))
 	}
 	return nil
 }

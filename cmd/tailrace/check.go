@@ -86,8 +86,8 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(single(&f.storage, f.storage, parseText), "storage",
 		fmt.Sprintf("`kind` of storage: %s, files in memory and the heap in turn; %s; %s; %s",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))
-	flags.StringVar(&f.dir, "dir", "", "existing `directory` for the data (default one that fits the storage)")
-	flags.StringVar(&f.out, "out", "", "`directory` for the histories of violations (default out/check-TIME)")
+	flags.Var(single(&f.dir, "", parseGiven), "dir", "existing `directory` for the data (default one that fits the storage)")
+	flags.Var(single(&f.out, "", parseGiven), "out", "`directory` for the histories of violations (default out/check-TIME)")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no progress")
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON instead of a table")
 }

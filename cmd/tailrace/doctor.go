@@ -60,7 +60,7 @@ func newDoctor() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&examination.Quick, "quick", false, "calibrate for a shorter time, and compare no equal runs")
-	cmd.Flags().StringVar(&examination.Dir, "dir", "", "existing `directory` whose disk is examined (default the working directory)")
+	cmd.Flags().Var(single(&examination.Dir, "", parseGiven), "dir", "existing `directory` whose disk is examined (default the working directory)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnosis as JSON instead of text")
 	return cmd
 }

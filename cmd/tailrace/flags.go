@@ -59,8 +59,8 @@ func (f *runFlags) compared() *pflag.FlagSet {
 	flags.Var(list(&f.workloads, parseName), "workloads", "`names`, or files as FILE.yaml, of tailrace or of OpenMessaging Benchmark (default all of the preset)")
 	flags.BoolVar(&f.scale, "scale", false, "run a file that asks for more than fits here on a smaller scale, which the result tells")
 	flags.Var(single(&f.preset, f.preset, parseText), "preset", "`name` of a set of workloads")
-	flags.StringVar(&f.baseline, "baseline", "", "`strategy` that the others are compared with (default the first)")
-	flags.StringVar(&f.against, "against", "", "`binary` of another build of tailrace: each strategy is compared with itself there, run by run")
+	flags.Var(single(&f.baseline, "", parseGiven), "baseline", "`strategy` that the others are compared with (default the first)")
+	flags.Var(single(&f.against, "", parseGiven), "against", "`binary` of another build of tailrace: each strategy is compared with itself there, run by run")
 	return flags
 }
 
@@ -126,7 +126,7 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 		"`number` of times that everything runs, in random order; more tell smaller differences apart; also --count")
 	flags.Var(list(&f.gomaxprocs, workload.ParseCount), "cpu", "`list` of numbers of processors to use, as GOMAXPROCS (default all)")
 	flags.Var(single(&f.seed, fmt.Sprint(f.seed), parseSeed), "seed", "`number` that determines every random choice")
-	flags.StringVar(&f.shard, "shard", "", "`part` of the blocks to run here, as in 2/4; auto under a Slurm array, auto/4 under a Kubernetes Indexed Job")
+	flags.Var(single(&f.shard, "", parseGiven), "shard", "`part` of the blocks to run here, as in 2/4; auto under a Slurm array, auto/4 under a Kubernetes Indexed Job")
 	for _, kind := range harness.ProfileKinds {
 		name, what := kind+"profile", "a "+kind+" profile"
 		if kind == harness.ProfileTrace {
@@ -149,8 +149,8 @@ func (f *runFlags) places() *pflag.FlagSet {
 	flags.Var(single(&f.storage, f.storage, parseText), "storage",
 		fmt.Sprintf("`kind` of storage: %s, memory unless the load syncs; %s; %s; %s, without system calls",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))
-	flags.StringVar(&f.dir, "dir", "", "existing `directory` for the data of the runs (default one that fits the storage)")
-	flags.StringVar(&f.out, "out", "", "`directory` for the results (default out/TIME, linked from out/latest)")
+	flags.Var(single(&f.dir, "", parseGiven), "dir", "existing `directory` for the data of the runs (default one that fits the storage)")
+	flags.Var(single(&f.out, "", parseGiven), "out", "`directory` for the results (default out/TIME, linked from out/latest)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the sweep in --out that was interrupted (default the newest in out); all else is as it was")
 	flags.Var(optional(&f.overrides.MaxBytes, workload.ParseSize), "max-bytes",
 		fmt.Sprintf("`size` that a run may write, after which its window closes; a load with a rate has what that needs (default %s)", workload.FormatSize(workload.Default().MaxBytes)))

@@ -52,7 +52,7 @@ func newReport() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "`directory` for what several are merged into (default out/TIME)")
+	cmd.Flags().Var(single(&out, "", parseGiven), "out", "`directory` for what several are merged into (default out/TIME)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON instead of tables")
 	return cmd
 }
@@ -75,6 +75,8 @@ func loadSweep(dirs []string, out string) (sweep *results.Sweep, dir string, err
 	}
 	sweep, err = results.Merge(dirs, dir)
 	switch {
+	case errors.Is(err, results.ErrExists):
+		return nil, "", usagef("--out %s already holds results; name another directory, or remove it", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
 	case err != nil:

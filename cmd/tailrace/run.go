@@ -207,7 +207,7 @@ func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir stri
 	}
 	if !f.json {
 		hint := ""
-		if len(f.workloads) == 0 && !f.overrides.HasRoles() {
+		if len(f.workloads) == 0 && !f.overrides.HasRoles() && !f.resume {
 			hint = " · your own mix: tailrace run --workers 8 --mix produce=25"
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n", filepath.Join(shortest, reportFile), hint)

@@ -63,6 +63,14 @@ func list[T comparable](to *[]T, parse func(string) (T, error)) *value {
 
 func parseText(text string) (string, error) { return text, nil }
 
+// parseGiven refuses a value that is none: a variable of a script that is not set, as a rule.
+func parseGiven(text string) (string, error) {
+	if text == "" {
+		return "", &workload.FieldError{Value: text, Problem: "nothing is given; leave the flag out, or give it a value"}
+	}
+	return text, nil
+}
+
 // parseName refuses what an extra comma leaves.
 func parseName(text string) (string, error) {
 	if text == "" {
