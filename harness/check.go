@@ -174,9 +174,13 @@ func (w *walker) finish(storage segment.Storage, ledgers []ledger) error {
 	if err != nil {
 		return asViolation(err)
 	}
+	ahead := int64(0)
+	if w.ahead > 0 {
+		ahead = w.next
+	}
 	for _, base := range bases {
 		// One that was walked over ahead may still be there: while the next is being begun, it is the active one.
-		if w.ahead > 0 && base < w.next {
+		if base < ahead {
 			continue
 		}
 		if err := asViolation(segment.ScanSegment(storage, base, w.batch)); err != nil {
