@@ -2,6 +2,7 @@ package harness
 
 import (
 	"debug/buildinfo"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,6 +23,9 @@ func (o *Options) child(build string) []string {
 // otherBinary describes the binary to compare with, from what the Go linker has written in it: it is not
 // executed. What a run asks of it, it may still refuse.
 func otherBinary(path string) (*results.Build, error) {
+	if file, err := os.Stat(path); err == nil && !file.Mode().IsRegular() {
+		return nil, usagef("--against %s: not a regular file; give the binary of another build of tailrace", path) // a pipe would block
+	}
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
 		return nil, usagef("--against %s: %w; give the binary of another build of tailrace", path, err)

@@ -80,39 +80,58 @@ func (s *PlannedSearch) estimate() time.Duration {
 func (s *sweep) search(ctx context.Context) error {
 	s.plan.Meta.Searches = nil
 	index := s.plan.Options.Blocks * len(s.plan.Cells)
-	for _, planned := range s.plan.Searches {
-		var brackets []*bracket
-		for i := range planned.Cells {
-			c := &planned.Cells[i]
-			b := &bracket{cell: c, tries: map[float64]*tries{}}
-			b.found = results.Search{Workload: c.Cell.Workload, Strategy: c.Cell.Strategy, GOMAXPROCS: c.Cell.GOMAXPROCS}
-			for _, o := range c.Workload.Objectives {
-				b.found.Objectives = append(b.found.Objectives, o.String())
-			}
-			brackets = append(brackets, b)
-		}
-		for round := 0; ; round++ {
-			probed := false
-			for _, i := range workload.Shuffle(s.plan.Options.Seed, round, len(brackets)) {
-				if b := brackets[i]; !b.done {
-					run, err := s.one(ctx, turn{index: index, block: round, cell: b.probe()})
-					if err != nil {
-						return err
-					}
-					b.learn(run)
-					index++
-					probed = true
-				}
-			}
-			if !probed {
-				break
-			}
-		}
+	for i := range s.plan.Searches {
+		brackets := s.plan.Searches[i].brackets()
+		err := s.close(ctx, brackets, &index)
 		for _, b := range brackets {
+			if err != nil && !b.done {
+				b.found.Reason = "the search was ended before its end"
+			}
 			s.plan.Meta.Searches = append(s.plan.Meta.Searches, b.found)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// brackets are those of a search that has not begun.
+func (p *PlannedSearch) brackets() []*bracket {
+	var brackets []*bracket
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		b := &bracket{cell: c, tries: map[float64]*tries{}}
+		b.found = results.Search{Workload: c.Cell.Workload, Strategy: c.Cell.Strategy, GOMAXPROCS: c.Cell.GOMAXPROCS}
+		for _, o := range c.Workload.Objectives {
+			b.found.Objectives = append(b.found.Objectives, o.String())
+		}
+		brackets = append(brackets, b)
+	}
+	return brackets
+}
+
+// close narrows brackets until all are done. index is that of the next run.
+func (s *sweep) close(ctx context.Context, brackets []*bracket, index *int) error {
+	for round := 0; ; round++ {
+		probed := false
+		for _, i := range workload.Shuffle(s.plan.Options.Seed, round, len(brackets)) {
+			b := brackets[i]
+			if b.done {
+				continue
+			}
+			run, err := s.one(ctx, turn{index: *index, block: round, cell: b.probe()})
+			if err != nil {
+				return err
+			}
+			b.learn(run)
+			*index++
+			probed = true
+		}
+		if !probed {
+			return nil
+		}
+	}
 }
 
 // probe is the cell of the next run.
