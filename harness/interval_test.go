@@ -300,3 +300,22 @@ func TestAchieved(t *testing.T) {
 		t.Errorf("%v of the operations are appends, 0.2 was asked for", share)
 	}
 }
+
+// Clients that seem to have been inside calls for longer than there was are told of.
+func TestInsideIsImpossible(t *testing.T) {
+	const window = 0.1
+	for calls, want := range map[int]bool{20: false, 25: true} { // of 5 ms, one of which may have begun before
+		h := results.NewHistogram()
+		for range calls {
+			h.Record(int64(5 * time.Millisecond))
+		}
+		load := tiny("one")
+		load.Producers = 1
+		r := &run{spec: Spec{Workload: load}}
+		found := &results.Run{}
+		r.shares(found, []*worker{{role: roleProduce, id: 1}}, map[string]*results.Histogram{results.KindProduce: h}, window)
+		if told := len(found.Warnings) == 1; told != want {
+			t.Errorf("inside %v: warnings %q", found.Inside, found.Warnings)
+		}
+	}
+}

@@ -227,6 +227,10 @@ func (r *run) latencies(run *results.Run, totals map[string]*results.Histogram) 
 	}
 }
 
+// insideSlack is what the time of clients inside calls may seem to exceed what there was by, since the clock
+// is read before and after the window's ends.
+const insideSlack = 0.02
+
 // shares reports how the work was spread over the clients, and how much of their time it took.
 func (r *run) shares(run *results.Run, workers []*worker, totals map[string]*results.Histogram, window float64) {
 	load := &r.spec.Workload
@@ -240,7 +244,7 @@ func (r *run) shares(run *results.Run, workers []*worker, totals map[string]*res
 		}
 	}
 	run.PerWorkerJain, run.Inside = map[string]float64{}, map[string]float64{}
-	var all float64
+	var all, longest float64
 	for i, kind := range []string{results.KindProduce, results.KindConsume} {
 		if j, ok := jain(done[i]); ok {
 			run.PerWorkerJain[kind] = j
@@ -254,9 +258,16 @@ func (r *run) shares(run *results.Run, workers []*worker, totals map[string]*res
 		}
 		inside := float64(h.Sum()) / 1e9 / window / float64(len(done[i]))
 		run.Inside[kind], all = inside, all+inside
+		longest = max(longest, float64(h.Max())/1e9)
 	}
 	if load.Workers > 0 {
 		run.Inside = map[string]float64{results.InsideWorker: all}
+	}
+	for _, inside := range run.Inside {
+		// A call that ends in the window may have begun before it.
+		if inside > 1+longest/window+insideSlack {
+			run.Warnings = append(run.Warnings, "clients spent more time in calls than there was: the clock or the counters are wrong")
+		}
 	}
 }
 

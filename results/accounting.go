@@ -285,24 +285,3 @@ func (s *Section) mixNotes() []string {
 	}
 	return notes
 }
-
-// insideLimit is the share of the window that clients may seem to spend inside calls, with what overlaps
-// its ends.
-const insideLimit = 1.02
-
-// impossible is the warning that runs contradict themselves; nil if none does.
-func (s *Sweep) impossible() []string {
-	runs := 0
-	for i := range s.Runs {
-		for _, share := range s.Runs[i].Inside {
-			if share > insideLimit {
-				runs++
-				break
-			}
-		}
-	}
-	if runs == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("clients spent more time in calls than there was, in %d of %d runs: the clock or the counters are wrong", runs, len(s.Runs))}
-}

@@ -159,20 +159,6 @@ func TestMixThatWasNotAchieved(t *testing.T) {
 	}
 }
 
-func TestImpossibleRunsAreAWarning(t *testing.T) {
-	for share, want := range map[float64]bool{1.02: false, 1.03: true} {
-		s := accounted(func(r *results.Run) {
-			if r.Cell.Strategy == "mutex" {
-				r.Inside["consume"] = share
-			}
-		})
-		const words = "clients spent more time in calls than there was, in 2 of 4 runs: the clock or the counters are wrong"
-		if slices.Contains(s.Summary().Warnings, words) != want {
-			t.Errorf("inside %v: warnings %q", share, s.Summary().Warnings)
-		}
-	}
-}
-
 // Latencies above the histograms' range are counted in the histogram, its file and the run, which says so
 // in a warning; a reader of the sweep sees them.
 func TestLatenciesAboveTheRangeAreTold(t *testing.T) {

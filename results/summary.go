@@ -43,7 +43,7 @@ func (s *Sweep) Summary() Summary {
 		Answers:      s.Answers(),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
-		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.impossible(), s.hostWarnings(s.Effects()), s.runWarnings()),
+		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.hostWarnings(s.Effects()), s.runWarnings()),
 		Sections:     sections,
 		Footnotes:    s.footnotes(sections),
 		Reading:      reading(),
