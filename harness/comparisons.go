@@ -40,6 +40,16 @@ func (o *Options) compared(w *workload.Workload) (names []string, baseline strin
 	return names, baseline, nil
 }
 
+// checkPrimary refuses a metric that there is not.
+func checkPrimary(metric string) error {
+	names := results.MetricNames()
+	if slices.Contains(names, metric) {
+		return nil
+	}
+	return usagef("%w", &workload.FieldError{Field: "primary", Value: metric, Problem: fmt.Sprintf(
+		"no such metric (there are %s)%s", strings.Join(names, ", "), workload.Suggestion(metric, names))})
+}
+
 func isControl(name string) bool {
 	s, _ := strategies.Find(name)
 	return s.Kind == strategies.Control

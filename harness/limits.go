@@ -35,7 +35,7 @@ func checkOut(out string) error {
 // about to be trimmed, and what comes in while the keeper looks elsewhere.
 func storedBytes(w *workload.Workload) int64 {
 	if w.Backlog > 0 {
-		return w.Prefill + 2*w.Backlog + 4*w.SegmentSize*int64(w.Partitions) + spareBytes
+		return w.Prefill + 3*w.Backlog + 4*w.SegmentSize*int64(w.Partitions)
 	}
 	return w.MaxBytes
 }
@@ -45,7 +45,7 @@ func storedBytes(w *workload.Workload) int64 {
 const resultBytes = 64 << 20
 
 // checkResources refuses a workload whose clients need more memory or descriptors than there are.
-func checkResources(w *workload.Workload, raw bool) error {
+func checkResources(w *workload.Workload, place Place, raw bool) error {
 	clients := int64(w.Producers + w.Workers + w.Consumers*w.Partitions + w.Replicas*w.Partitions)
 	memory := clients*(int64(w.FetchBytes)+2*partBytes) + partsBytes
 	if free := availableMemory(); free > 0 && memory > free/2 {
@@ -60,7 +60,10 @@ func checkResources(w *workload.Workload, raw bool) error {
 	if raw {
 		logs *= int64(1 + w.Producers + w.Workers) // each has its own
 	}
-	files := 64 + logs + storedBytes(w)/w.SegmentSize
+	files := int64(64)
+	if place.Kind != StorageHeap {
+		files += logs + storedBytes(w)/w.SegmentSize
+	}
 	if w.OpenLoop() || w.Think > 0 {
 		files += clients // timers
 	}

@@ -16,8 +16,9 @@ import (
 
 const (
 	sharedMemory = "/dev/shm"
-	// spareBytes stays free beyond what a run may write: indexes, results, and others on the machine.
-	spareBytes = 256 << 20
+	// spareBytes stays free beyond what a run may write, besides a sixteenth of that and its indexes: for others
+	// on the machine.
+	spareBytes = 16 << 20
 )
 
 // filesystem is what holds a directory.
@@ -58,7 +59,9 @@ type placer struct {
 
 // place chooses for one workload.
 func (p *placer) place(w *workload.Workload) (Place, error) {
-	need := p.runs*storedBytes(w) + spareBytes
+	// The two indexes of a segment are preallocated: 16 bytes each for every 4 KiB of log.
+	indexes := int64(w.Partitions) * (w.SegmentSize/4096 + 1) * 2 * 16
+	need := p.runs*(storedBytes(w)+storedBytes(w)/16+indexes) + spareBytes
 	switch p.storage {
 	case StorageHeap:
 		if p.dir != "" {

@@ -42,7 +42,10 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	}
 	placer := &placer{storage: o.Storage, dir: o.Dir, out: o.Out, runs: 1}
 	for i := range o.Workloads {
-		if err := p.add(&o.Workloads[i], placer); err != nil {
+		w := &o.Workloads[i]
+		if err := p.add(w, placer); err != nil && w.Source != "" {
+			return nil, fmt.Errorf("%s: %w", w.Source, err)
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +55,7 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 			fmt.Sprintf("--cpu %d on %d CPUs: more threads than processors, so that the kernel's scheduler takes part", most, runtime.NumCPU()))
 	}
 	if len(p.Cells) == 0 && len(o.Profiles) > 0 {
-		return nil, usagef("a %s is taken of cells at a given rate, and a search has none; leave it out, or give --produce-rate", profileName(o.Profiles[0]))
+		return nil, usagef("--%s: a profile is taken of cells at a given rate, and a search has none; leave it out, or give --produce-rate", ProfileFlag(o.Profiles[0]))
 	}
 	p.Meta.Cells = len(p.Cells)
 	if o.Shard.Count > 0 {
@@ -139,9 +142,12 @@ func (p *Plan) add(w *workload.Workload, placer *placer) error {
 		w.MaxBytes = paced
 	}
 	if err := w.Validate(); err != nil {
-		if len(o.Workloads) > 1 {
+		if len(o.Workloads) > 1 && w.Source == "" {
 			return fmt.Errorf("workload %s: %w", w.Name, err)
 		}
+		return err
+	}
+	if err := checkPrimary(w.Primary); err != nil {
 		return err
 	}
 	names, baseline, err := o.compared(w)
@@ -161,7 +167,7 @@ func (p *Plan) add(w *workload.Workload, placer *placer) error {
 	if err != nil {
 		return err
 	}
-	if err := checkResources(w, slices.Contains(names, "raw")); err != nil {
+	if err := checkResources(w, place, slices.Contains(names, "raw")); err != nil {
 		return err
 	}
 	fresh := p.describe(w, place)

@@ -19,12 +19,12 @@ const (
 // ProfileKinds are all of them.
 var ProfileKinds = []string{ProfileCPU, ProfileMutex, ProfileBlock, ProfileTrace}
 
-// profileName is a kind in words.
-func profileName(kind string) string {
+// ProfileFlag is the name that the flag for a kind has in go test.
+func ProfileFlag(kind string) string {
 	if kind == ProfileTrace {
 		return kind
 	}
-	return kind + " profile"
+	return kind + "profile"
 }
 
 // startProfile begins to write profiles, to paths by their kind. stop ends and writes them.

@@ -73,7 +73,7 @@ func (s *Sweep) runsByCell() []*Run {
 // benchMetrics returns the known metrics that a valid run has, in their order.
 func (s *Sweep) benchMetrics() []string {
 	var metrics []string
-	for _, metric := range allMetrics() {
+	for _, metric := range MetricNames() {
 		for i := range s.Runs {
 			value, ok := s.Runs[i].Metrics[metric]
 			if ok && s.Runs[i].Valid() && isBenchValue(metric, value) {
@@ -85,8 +85,8 @@ func (s *Sweep) benchMetrics() []string {
 	return metrics
 }
 
-// allMetrics are the names of all metrics in the order of files.
-func allMetrics() []string {
+// MetricNames are the names of all metrics in the order of files.
+func MetricNames() []string {
 	metrics := []string{
 		MetricOps, MetricProduceOps, MetricConsumeOps, MetricProduceRecords, MetricConsumeRecords,
 		MetricProduceBytes, MetricConsumeBytes, MetricCPU, MetricSwitches, MetricAllocs, MetricAllocBytes, MetricDrain,

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func CheckUnused(dir string) error {
 
 // WriteFiles writes bench.txt and summary.md into the sweep's directory.
 func (s *Sweep) WriteFiles() error {
-	return errors.Join(s.replace(benchFile, s.WriteBench), s.replace(summaryFile, s.WriteSummary))
+	return cmp.Or(s.replace(benchFile, s.WriteBench), s.replace(summaryFile, s.WriteSummary))
 }
 
 // replace is ReplaceFile for a file of the sweep.

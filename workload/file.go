@@ -28,7 +28,11 @@ func LoadGrid(path string, flags Overrides, scale bool) ([]Workload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
-	return parseFile(path, data, flags, scale)
+	grid, err := parseFile(path, data, flags, scale)
+	for i := range grid {
+		grid[i].Source = printablePath(path)
+	}
+	return grid, err
 }
 
 func parseFile(path string, data []byte, flags Overrides, scale bool) ([]Workload, error) {

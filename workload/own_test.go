@@ -71,6 +71,10 @@ func TestOwnFileHonoursEveryKey(t *testing.T) {
 	}
 	for i, roles := range [][2]int{{1, 2}, {1, 6}, {4, 2}, {4, 6}} {
 		want.Producers, want.Consumers = roles[0], roles[1]
+		if filepath.Base(grid[i].Source) != "My Load.yaml" {
+			t.Errorf("read from %q", grid[i].Source)
+		}
+		want.Source = grid[i].Source
 		if !reflect.DeepEqual(grid[i], want) {
 			t.Errorf("got  %+v\nwant %+v", grid[i], want)
 		}

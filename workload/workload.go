@@ -30,6 +30,8 @@ type Workload struct {
 	Name string `json:",omitzero"`
 	// Title is what a workload file calls itself, in its own words; "" otherwise. Part of Describe.
 	Title string `json:",omitzero"`
+	// Source is the file that the workload was read from; "" for others.
+	Source string `json:"-"`
 
 	// Either roles: Producers goroutines that only append and Consumers that only read …
 	Producers int `json:",omitzero"`

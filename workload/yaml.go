@@ -248,7 +248,12 @@ func (m *mapping) number(key string, to *float64, wanted string, lowest, highest
 			number = float64(i)
 		}
 	default:
-		return m.wrongType(key, wanted)
+		// The parser makes text of a number that is too large for it.
+		var err error
+		number, err = strconv.ParseFloat(e.value.GetToken().Value, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || number >= lowest && number <= highest {
+			return m.wrongType(key, wanted)
+		}
 	}
 	if !(number >= lowest && number <= highest) {
 		return m.valueError(key, "outside %s to %s", formatNumber(lowest), formatNumber(highest))

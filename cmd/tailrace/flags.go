@@ -128,11 +128,11 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 	flags.Var(single(&f.seed, fmt.Sprint(f.seed), parseSeed), "seed", "`number` that determines every random choice")
 	flags.Var(single(&f.shard, "", parseGiven), "shard", "`part` of the blocks to run here, as in 2/4; auto under a Slurm array, auto/4 under a Kubernetes Indexed Job")
 	for _, kind := range harness.ProfileKinds {
-		name, what := kind+"profile", "a "+kind+" profile"
+		what := "a " + kind + " profile"
 		if kind == harness.ProfileTrace {
-			name, what = kind, "an execution trace"
+			what = "an execution trace"
 		}
-		flags.BoolFunc(name, "take "+what+" of each cell, in a run of its own", func(text string) error {
+		flags.BoolFunc(harness.ProfileFlag(kind), "take "+what+" of each cell, in a run of its own", func(text string) error {
 			on, err := strconv.ParseBool(text)
 			if err == nil && on && !slices.Contains(f.profiles, kind) {
 				f.profiles = append(f.profiles, kind)
