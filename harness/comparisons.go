@@ -99,7 +99,7 @@ func (p *Plan) verdicts() int {
 	n := 0
 	for _, planned := range p.Meta.Planned {
 		for _, c := range p.Cells {
-			if c.Cell.Workload == planned.Workload && c.Cell.Strategy == planned.Strategy && c.Cell.Arm == "" {
+			if c.Cell.Workload == planned.Workload && c.Cell.Strategy == planned.Strategy && c.Cell.Arm == "" && c.Cell.Build == "" {
 				n++
 			}
 		}

@@ -53,12 +53,19 @@ func usagef(format string, args ...any) error {
 // placer finds where the runs of a sweep keep their data.
 type placer struct {
 	storage, dir, out string
-	runs              int64 // whose data is on the machine at once
+	runs              int64  // whose data is on the machine at once
+	lever             string // what makes the run that is being placed smaller
 	warnings          []string
 }
 
 // place chooses for one workload.
 func (p *placer) place(w *workload.Workload) (Place, error) {
+	switch p.lever = "--max-bytes"; {
+	case w.Backlog > 0:
+		p.lever = "--backlog or --segment-size"
+	case w.PacedBytes() > 0:
+		p.lever = "--duration or the rate"
+	}
 	// The two indexes of a segment are preallocated: 16 bytes each for every 4 KiB of log.
 	indexes := int64(w.Partitions) * (w.SegmentSize/4096 + 1) * 2 * 16
 	need := p.runs*(storedBytes(w)+storedBytes(w)/16+indexes) + spareBytes
@@ -158,8 +165,8 @@ func (p *placer) inspect(dir string, need int64) (filesystem, error) {
 		}
 	}
 	if free < need {
-		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower --max-bytes, or with a rate --duration",
-			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)))
+		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower %s",
+			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)), p.lever)
 	}
 	return f, nil
 }

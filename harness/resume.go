@@ -93,6 +93,9 @@ func ResumePlan(ctx context.Context, dir string, child []string, progress func(P
 	if p.digest() != before.Meta.Plan || len(p.all()) == 0 || !dataID.MatchString(p.id) {
 		return nil, usagef("--resume %s: its plan.json is not the plan of these results", dir)
 	}
+	if err := p.has(before.Runs); err != nil {
+		return nil, usagef("--resume %s: %w", dir, err)
+	}
 	if err := p.sameAs(before.Meta.Environment); err != nil {
 		return nil, usagef("--resume %s: %w", dir, err)
 	}
@@ -118,6 +121,25 @@ func (p *Plan) sameAs(then results.Environment) error {
 	} {
 		if f.then != f.now {
 			return fmt.Errorf("the %s was %s and is %s; what is compared must be measured alike, begin a new sweep", f.what, f.then, f.now)
+		}
+	}
+	return nil
+}
+
+// has refuses runs that are not those of the plan. Which a search makes, only it knows.
+func (p *Plan) has(runs []results.Run) error {
+	planned := make(map[int]turn)
+	for _, t := range p.turns() {
+		planned[t.index] = t
+	}
+	for i := range runs {
+		run := &runs[i]
+		t, ok := planned[run.Index]
+		switch {
+		case ok && t.block == run.Block && t.cell.Cell == run.Cell:
+		case run.Index >= p.Options.Blocks*len(p.Cells) && len(p.Searches) > 0:
+		default:
+			return fmt.Errorf("run %d in its runs.jsonl is not one of its plan", run.Index)
 		}
 	}
 	return nil

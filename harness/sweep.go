@@ -12,12 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tailrace/results"
 	"tailrace/workload"
 )
 
 // dataPrefix begins the name of a directory with the data of a sweep's runs.
 const dataPrefix = "tailrace-data-"
+
+// errNoSpace: the storage is full, which is no wrong answer of a strategy.
+var errNoSpace = errors.New("free some, or choose another directory with --dir")
 
 // sweep is a plan while it is executed.
 type sweep struct {
@@ -45,11 +50,11 @@ func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
 	if len(s.journal) == 0 {
 		return nil, cmp.Or(err, s.writer.Discard())
 	}
-	p.Meta.Interrupted = errors.Is(err, ErrInterrupted)
-	if err != nil && !p.Meta.Interrupted {
+	p.Meta.Interrupted = err != nil
+	if err != nil && !errors.Is(err, ErrInterrupted) {
 		// What stopped the sweep may well keep Finish from writing too.
 		_ = s.writer.Finish(&p.Meta)
-		return nil, fmt.Errorf("%w; %d runs before it are kept: tailrace report %s", err, len(s.journal), p.Options.Out)
+		return nil, fmt.Errorf("%w; %d runs before it are kept; to go on: tailrace run --resume --out %s", err, len(s.journal), p.Options.Out)
 	}
 	if finishErr := s.writer.Finish(&p.Meta); finishErr != nil {
 		return nil, cmp.Or(err, finishErr)
@@ -160,6 +165,9 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 		}
 	}
 	run := &outcome.Run
+	if strings.Contains(run.Verification.Error, unix.ENOSPC.Error()) {
+		return nil, fmt.Errorf("harness: no space left for the data of a run, in %s: %w", t.cell.Place.Text, errNoSpace)
+	}
 	run.Index, run.Block, run.Cell = t.index, t.block, t.cell.Cell
 	run.Host = s.plan.Meta.Environment.Host
 	intervals, broken := outcome.decoded()

@@ -54,7 +54,11 @@ func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 		for _, run := range m.runs {
 			histograms, err := s.Histograms(run)
 			if err != nil {
-				return nil, fmt.Errorf("plots: run %d: %w", run.Index, err)
+				warning := fmt.Sprintf("the charts are without the latencies of run %d: %v", run.Index, err)
+				if !slices.Contains(s.Warnings, warning) {
+					s.Warnings = append(s.Warnings, warning)
+				}
+				continue
 			}
 			for i := range all {
 				var lateness *results.Histogram

@@ -1,8 +1,11 @@
 package results
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +16,8 @@ import (
 )
 
 // Reopen opens the directory of a sweep that was interrupted or killed, to go on with it, and returns what
-// it holds. It cuts off a last line of runs.jsonl that a crash has torn, which Sweep.Warnings tells, and
+// it holds. It cuts off a last line of runs.jsonl that a crash has torn, and takes out the lines of runs whose
+// histograms can't be read, which Sweep.Warnings tells: these runs count as not done. It
 // removes the leftovers of files that were being written; everything else stays. A histogram file
 // without a run in runs.jsonl is overwritten when its run is done again. Whether anything is left to do
 // is for the caller to see from the runs. While another process writes the same results, the error is
@@ -41,6 +45,9 @@ func Reopen(dir string) (_ *Writer, _ *Sweep, err error) {
 		loaded.Warnings = []string{fmt.Sprintf("%s:%d: the last line was cut short: it has been removed, its run counts as not done", path, end.torn)}
 	}
 	if err := mend(runs, &end); err != nil {
+		return nil, nil, fmt.Errorf("results: %s: %w", path, err)
+	}
+	if err := w.dropUnreadable(loaded, &end); err != nil {
 		return nil, nil, fmt.Errorf("results: %s: %w", path, err)
 	}
 	for _, name := range []string{latencyDir, chartsDir} {
@@ -73,6 +80,44 @@ func mend(runs *os.File, end *journalEnd) error {
 		return nil
 	}
 	return runs.Sync()
+}
+
+// dropUnreadable takes the runs whose histograms can't be read out of the sweep and its journal.
+func (w *Writer) dropUnreadable(s *Sweep, end *journalEnd) error {
+	var dropped []int
+	for i := range s.Runs {
+		if _, err := s.Histograms(&s.Runs[i]); err != nil {
+			dropped = append(dropped, s.Runs[i].Index)
+			s.Warnings = append(s.Warnings, fmt.Sprintf("run %d counts as not done: %v", s.Runs[i].Index, err))
+		}
+	}
+	if len(dropped) == 0 {
+		return nil
+	}
+	s.Runs = slices.DeleteFunc(s.Runs, func(r Run) bool { return slices.Contains(dropped, r.Index) })
+	var journal bytes.Buffer
+	for i := range s.Runs {
+		line, err := json.Marshal(&s.Runs[i])
+		if err != nil {
+			return err
+		}
+		journal.Write(append(line, '\n'))
+	}
+	path := filepath.Join(s.Dir, runsFile)
+	if err := ReplaceFile(path, func(out io.Writer) error { _, err := out.Write(journal.Bytes()); return err }); err != nil {
+		return err
+	}
+	end.whole = int64(journal.Len())
+	runs, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	if err := lock(runs); err != nil {
+		return errors.Join(err, runs.Close())
+	}
+	err = w.runs.Close()
+	w.runs = runs
+	return err
 }
 
 // leftover is the name of a file that ReplaceFile had not renamed yet.

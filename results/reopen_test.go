@@ -274,3 +274,53 @@ func sameHistograms(t *testing.T, got, want map[string]*results.Histogram) {
 		}
 	}
 }
+
+// A run whose histograms can't be read any more counts as not done, once the sweep goes on.
+func TestReopenDropsRunsWithoutTheirHistograms(t *testing.T) {
+	dir, w := create(t)
+	for i := range 3 {
+		if err := w.Add(testRun(i), whole(twoKinds())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := results.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, before.Runs[0].Latency)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, before.Runs[2].Latency), 100); err != nil {
+		t.Fatal(err)
+	}
+	w, s, err := results.Reopen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Runs) != 1 || s.Runs[0].Index != 1 || len(s.Warnings) != 2 {
+		t.Errorf("%d runs, warnings %q", len(s.Runs), s.Warnings)
+	}
+	if _, _, err := results.Reopen(dir); !errors.Is(err, results.ErrInUse) {
+		t.Errorf("opened twice: %v", err)
+	}
+	for _, i := range []int{0, 2} {
+		if err := w.Add(testRun(i), whole(twoKinds())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := results.Load(dir)
+	if err != nil || len(after.Runs) != 3 {
+		t.Fatalf("%d runs, %v", len(after.Runs), err)
+	}
+	for i := range after.Runs {
+		if _, err := after.Histograms(&after.Runs[i]); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -84,6 +85,9 @@ func (s *Sweep) footnotes(sections []Section) []string {
 		text = noDifferenceSign + " no difference found. " + text
 	}
 	notes := []string{text}
+	if other := s.Meta.Against; other != nil {
+		notes = append(notes, fmt.Sprintf("%s: %s, version %s, commit %s, %s.", other.Label, other.Binary, cmp.Or(other.Version, "unknown"), cmp.Or(other.Commit, "unknown"), other.Go))
+	}
 	if comparisons > 0 {
 		notes = append(notes, "vs: geometric mean of the ratios within blocks, not ratio of medians · max: largest of all runs.")
 	}

@@ -37,8 +37,9 @@ func TestExamples(t *testing.T) {
 		}
 		tried++
 		t.Run(name, func(t *testing.T) {
-			args := append(strings.Fields(string(found[1])), "--duration", "200ms", "--ramp", "20ms", "--blocks", "1", "--storage", "heap",
-				"--sync", "none", "--quiet", "--out", filepath.Join(t.TempDir(), "result"))
+			t.Parallel()
+			args := append(strings.Fields(string(found[1])), "--duration", "100ms", "--ramp", "10ms", "--blocks", "1", "--storage", "heap",
+				"--sync", "none", "--strategies", "mutex", "--quiet", "--out", filepath.Join(t.TempDir(), "result"))
 			run := exec.Command("tailrace", args...)
 			run.Dir = root
 			out, err := run.CombinedOutput()

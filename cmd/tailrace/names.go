@@ -59,6 +59,8 @@ func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, erro
 		return nil, usagef("--preset full: not available yet; leave it out for the default sweep")
 	case f.preset != defaultPreset:
 		return nil, usagef("--preset %s: no such preset; there is %s", f.preset, defaultPreset)
+	case f.scale && !slices.ContainsFunc(f.workloads, isFile):
+		return nil, usagef("--scale: there is no file to be scaled; give --workloads FILE.yaml, or leave it out")
 	case len(f.workloads) == 0 && !cmd.Flags().Changed("preset") && f.overrides.HasRoles():
 		return workload.Custom(f.overrides)
 	}
