@@ -11,7 +11,10 @@ import (
 )
 
 // needed is what a run of the default sweep may write.
-func needed() int64 { return workload.Default().MaxBytes + spareBytes }
+func needed() int64 {
+	w := workload.Default()
+	return neededBytes(&w) + spareBytes
+}
 
 func (m *machine) checkMemory() Finding {
 	const name = "memory"

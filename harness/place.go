@@ -58,6 +58,13 @@ type placer struct {
 	warnings          []string
 }
 
+// neededBytes is what the data of a run may take.
+func neededBytes(w *workload.Workload) int64 {
+	// The two indexes of a segment are preallocated: 16 bytes each for every 4 KiB of log.
+	indexes := int64(w.Partitions) * (w.SegmentSize/4096 + 1) * 2 * 16
+	return storedBytes(w) + storedBytes(w)/16 + indexes
+}
+
 // place chooses for one workload.
 func (p *placer) place(w *workload.Workload) (Place, error) {
 	switch p.lever = "--max-bytes"; {
@@ -66,9 +73,7 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 	case w.PacedBytes() > 0:
 		p.lever = "--duration or the rate"
 	}
-	// The two indexes of a segment are preallocated: 16 bytes each for every 4 KiB of log.
-	indexes := int64(w.Partitions) * (w.SegmentSize/4096 + 1) * 2 * 16
-	need := p.runs*(storedBytes(w)+storedBytes(w)/16+indexes) + spareBytes
+	need := p.runs*neededBytes(w) + spareBytes
 	switch p.storage {
 	case StorageHeap:
 		if p.dir != "" {
