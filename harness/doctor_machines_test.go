@@ -35,7 +35,7 @@ func otherCases() []machineCase {
 			{Name: "CPU quota", Status: StatusWarning, Seen: "3 CPUs, by /sys/fs/cgroup/user.slice/cpu.max", Mend: quotaMend},
 		}},
 		{name: "memory limit", files: map[string]string{group + "memory.max": "1073741824\n", group + "memory.current": "536870912\n"}, want: []Finding{
-			{Name: "memory", Status: StatusWarning, Seen: "512 MiB available within the control group's limit, a run may need 2.2 GiB",
+			{Name: "memory", Status: StatusWarning, Seen: "512 MiB available within the control group's limit, a run may need 2.1 GiB",
 				Mend: "free some, raise the limit, or lower --max-bytes and --prefill"},
 		}},
 		{name: "swapping", files: map[string]string{
@@ -81,7 +81,7 @@ func otherCases() []machineCase {
 			{Name: "disk at /data", Status: StatusWarning, Seen: "nfs, 100 GiB free", Mend: another},
 		}},
 		{name: "full disk", change: onFilesystem("ext4", 1<<30), want: []Finding{
-			{Name: "disk at /data", Status: StatusWarning, Seen: "ext4, 1 GiB free, a run may need 2.2 GiB",
+			{Name: "disk at /data", Status: StatusWarning, Seen: "ext4, 1 GiB free, a run may need 2.1 GiB",
 				Mend: "free some, choose another disk with --dir, or lower --max-bytes"},
 		}},
 		{name: "disk that can't be written", change: func(m *machine) { m.probe = func(string) error { return errReadOnly } }, want: []Finding{
@@ -94,7 +94,7 @@ func otherCases() []machineCase {
 				}
 				return filesystem{name: "xfs", free: 100 << 30}, nil
 			}
-		}, want: []Finding{{Name: "/dev/shm", Status: StatusWarning, Seen: "tmpfs, 64 MiB free, a run may need 2.2 GiB",
+		}, want: []Finding{{Name: "/dev/shm", Status: StatusWarning, Seen: "tmpfs, 64 MiB free, a run may need 2.1 GiB",
 			Mend: "sudo mount -o remount,size=4G /dev/shm; in a container: docker run --shm-size 4g; or lower --max-bytes"}}},
 		{name: "no shared memory", change: func(m *machine) {
 			m.filesystem = func(path string) (filesystem, error) { return filesystem{name: "ext4", free: 100 << 30}, nil }
