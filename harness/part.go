@@ -133,12 +133,12 @@ func (p *part) tallies() map[string]*tally {
 }
 
 // Intervals of the window are 100 ms long; longer with more than intervalWorkers workers, so that handing
-// parts over stays below a thousandth of the work, and in windows of more than ten minutes, so that a
+// parts over stays below a thousandth of the work, and in windows of more than two minutes, so that a
 // result stays of a size that can be read.
 const (
 	shortestInterval = 100 * time.Millisecond
 	intervalWorkers  = 64
-	mostIntervals    = 6000
+	mostIntervals    = 1200
 )
 
 func intervalLength(workers int, window time.Duration) int64 {
@@ -170,10 +170,12 @@ type collector struct {
 // hands over a part of one that is closed, which then is there twice.
 const openIntervals = 4
 
-// partsBytes bounds the memory of the parts that wait to be used or added up, if they are more than one a
-// worker, and partBytes is that of one which has all of three tallies. Pages that nothing is counted in are
-// never touched.
+// Of the parts that wait to be used or added up there are sparesEach a worker, which is enough for windows of
+// half a second to be added up after their end; fewer if they would take more than partsBytes. partBytes is
+// what one takes which has three tallies. More of them in long windows would all be used in turn, each with
+// pages of its own: 200 MiB after a minute, where the run itself needs 20.
 const (
+	sparesEach = 6
 	partsBytes = 128 << 20
 	partBytes  = 3 * 4 * 27648
 )
@@ -181,7 +183,7 @@ const (
 func newCollector(r *run, workers []*worker) *collector {
 	c := &collector{run: r, open: make(map[int64]*part), window: &part{}}
 	intervals := 1 + int64(r.spec.Workload.Duration)/r.interval
-	each := int(max(1, min(intervals, partsBytes/partBytes/int64(max(len(workers), 1)))))
+	each := int(max(1, min(intervals, sparesEach, partsBytes/partBytes/int64(max(len(workers), 1)))))
 	c.given = make(chan *part, each*len(workers))
 	var with [len(c.spare)]int
 	for _, w := range workers {

@@ -1,9 +1,11 @@
 package harness
 
 import (
+	"encoding/binary"
 	"iter"
 	"math"
 	"math/bits"
+	"slices"
 
 	"tailrace/results"
 )
@@ -96,26 +98,25 @@ func (t *tally) add(from *tally) {
 	t.sum = saturatingSum(t.sum, from.sum)
 }
 
-// kept is a copy of the tally in the few kilobytes that hold something.
+// kept is a copy of the tally in the few bytes that hold something: a long run has thousands of them.
 func (t *tally) kept() keptTally {
 	k := keptTally{over: t.over, minimum: t.minimum, maximum: t.maximum, sum: t.sum}
+	last := int32(0)
 	for bucket := t.low; bucket < t.high; bucket++ {
 		if n := t.counts[bucket]; n > 0 {
-			k.counts = append(k.counts, bucketCount{bucket, n})
+			k.counts = binary.AppendUvarint(k.counts, uint64(bucket-last))
+			k.counts = binary.AppendUvarint(k.counts, uint64(n))
+			last = bucket
 		}
 	}
+	k.counts = slices.Clip(k.counts)
 	return k
 }
 
 // keptTally is a tally that is counted in no more.
 type keptTally struct {
-	counts                      []bucketCount
+	counts                      []byte // for each bucket that holds any: how far it is from the last, and the count
 	over, minimum, maximum, sum int64
-}
-
-type bucketCount struct {
-	bucket int32
-	count  uint32
 }
 
 // histogram is what was counted as everybody else reads it; nil if that is nothing.
@@ -124,8 +125,13 @@ func (k keptTally) histogram() *results.Histogram {
 		return nil
 	}
 	var pairs iter.Seq2[int64, int64] = func(yield func(int64, int64) bool) {
-		for _, c := range k.counts {
-			if !yield(valueOf(c.bucket), int64(c.count)) {
+		bucket := int32(0)
+		for at := k.counts; len(at) > 0; {
+			distance, n := binary.Uvarint(at)
+			count, m := binary.Uvarint(at[n:])
+			at = at[n+m:]
+			bucket += int32(distance)
+			if !yield(valueOf(bucket), int64(count)) {
 				return
 			}
 		}
