@@ -16,7 +16,7 @@ import (
 //
 //	tailrace run --out sweep
 //	go test -run '^$' -bench Run -benchtime 1x -count 6 ./harness > go.txt
-//	go tool benchstat -row /workload,/strategy -col .file sweep/bench.txt go.txt
+//	go tool benchstat -ignore pkg -row /workload,/strategy -col .file sweep/bench.txt go.txt
 func BenchmarkRun(b *testing.B) {
 	for _, w := range workload.Presets() {
 		for _, strategy := range w.Strategies {
