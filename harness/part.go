@@ -159,6 +159,7 @@ type keptInterval struct {
 type collector struct {
 	run    *run
 	given  chan *part
+	wait   int                      // how many parts may wait to be added up, so that every worker still finds a spare one
 	spare  [roleBoth + 1]chan *part // by role
 	done   sync.WaitGroup
 	window *part           // all intervals, but for tallies
@@ -185,6 +186,7 @@ func newCollector(r *run, workers []*worker) *collector {
 	intervals := 1 + int64(r.spec.Workload.Duration)/r.interval
 	each := int(max(1, min(intervals, sparesEach, partsBytes/partBytes/int64(max(len(workers), 1)))))
 	c.given = make(chan *part, each*len(workers))
+	c.wait = (each - 1) * len(workers)
 	var with [len(c.spare)]int
 	for _, w := range workers {
 		with[w.role]++
@@ -204,8 +206,7 @@ func (c *collector) collect() {
 	var pending []*part
 	for p := range c.given {
 		pending = append(pending, p)
-		// Half of what may wait is left waiting.
-		if len(pending) > cap(c.given)/2 {
+		if len(pending) > c.wait {
 			c.take(pending[0])
 			pending = slices.Delete(pending, 0, 1)
 		}
