@@ -149,7 +149,7 @@ func mutants() []mutant {
 	if ahead := start - ringWindow + ringUnit; ahead > 0 {`,
 			new: `	defer s.files.SetIndex(base, start, end)
 	if ahead := start - ringWindow + ringUnit; ahead > 0 {`,
-			caughtBy: concurrent,
+			caughtBy: append(concurrent, "close"),
 		},
 		{
 			name: "acknowledged at a wrong offset", strategy: "mutex", file: "strategies/mutex.go",
