@@ -115,7 +115,7 @@ func collecting(t *testing.T, load workload.Workload) (*run, []*worker) {
 func did(w *worker, interval int64, appends int) {
 	w.part.interval = interval
 	for i := range appends {
-		w.part.produce.add(0, 0, 1000*int64(i+1), true, 1, 100)
+		w.part.produce.add(0, 0, 1000*int64(i+1), 0, 1, 100)
 	}
 	w.handOver()
 }
@@ -276,9 +276,9 @@ func TestAchieved(t *testing.T) {
 	r.closing.Store(int64(load.Duration))
 	w := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
 	for range 750 {
-		w.part.produce.add(0, 0, 1000, true, 2, 100)
+		w.part.produce.add(0, 0, 1000, 0, 2, 100)
 	}
-	w.part.consume.add(0, 0, 1000, true, 1, 100)
+	w.part.consume.add(0, 0, 1000, 0, 1, 100)
 	w.part.consume.empty = 249
 	collect(r, w)
 	var o Outcome

@@ -14,7 +14,7 @@ type recorder struct {
 	latency *tally // from the intended start in an open loop, else from the actual one
 	// Open loop only.
 	service  *tally // from the actual start
-	lateness *tally // of the start, where the worker was free before its time
+	lateness *tally // how much of that is the load's own, see worker.late
 
 	operations, records, bytes int64
 	empty                      int64 // reads that found nothing: no operations, but calls that were due
@@ -28,8 +28,8 @@ func newRecorder(openLoop bool) recorder {
 	return r
 }
 
-// add records an operation; free says that the worker waited for its intended start.
-func (r *recorder) add(intended, start, end int64, free bool, records, bytes int64) {
+// add records an operation that began late through the load's own fault by some time.
+func (r *recorder) add(intended, start, end, late int64, records, bytes int64) {
 	r.operations++
 	r.records += records
 	r.bytes += bytes
@@ -39,9 +39,7 @@ func (r *recorder) add(intended, start, end int64, free bool, records, bytes int
 	}
 	r.latency.record(end - intended)
 	r.service.record(end - start)
-	if free {
-		r.lateness.record(start - intended)
-	}
+	r.lateness.record(late)
 }
 
 // merge adds what another worker measured.

@@ -345,10 +345,10 @@ func overloaded(load workload.Workload, appends, reads, empty int64) bool {
 	r.closing.Store(int64(load.Duration))
 	w := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
 	for range appends {
-		w.part.produce.add(0, 0, 1000, true, int64(load.BatchRecords), 1000)
+		w.part.produce.add(0, 0, 1000, 0, int64(load.BatchRecords), 1000)
 	}
 	for range reads {
-		w.part.consume.add(0, 0, 1000, true, 1, 1000)
+		w.part.consume.add(0, 0, 1000, 0, 1, 1000)
 	}
 	w.part.consume.empty = empty
 	collect(r, w)

@@ -87,6 +87,7 @@ func runProcess(ctx context.Context, command []string, spec Spec, limit time.Dur
 		return nil, fmt.Errorf("harness: specification of a run: %w", err)
 	}
 	child := exec.CommandContext(ctx, command[0], command[1:]...)
+	child.Args[0] = "tailrace" // however the binary was found
 	child.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS))
 	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills all of it.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -139,7 +139,7 @@ func (w *worker) read(c *client, offset, intended int64, wait *pauser, sequentia
 		w.readEnd = end
 		return 0, violationf("read: %v", err)
 	}
-	return w.answered(c, p, offset, intended, start, end, wait != nil, sequential)
+	return w.answered(c, p, offset, intended, start, end, sequential)
 }
 
 // readByTime asks where a moment begins, and reads there: one operation of two calls. The batches of the
@@ -163,12 +163,13 @@ func (w *worker) readByTime(c *client, intended int64, wait *pauser) (n int, err
 	if offset != want && !w.run.strategy.StoresNothing {
 		return 0, violationf("offset for the time of batch %d: %d instead of %d", batch, offset, want)
 	}
-	return w.answered(c, p, offset, intended, start, end, wait != nil, false)
+	return w.answered(c, p, offset, intended, start, end, false)
 }
 
 // answered checks and records a read that returned p.
-func (w *worker) answered(c *client, p []byte, offset, intended, start, end int64, free, sequential bool) (n int, err error) {
+func (w *worker) answered(c *client, p []byte, offset, intended, start, end int64, sequential bool) (n int, err error) {
 	w.readEnd = end
+	late := w.late(intended, start, end)
 	w.inWindow = w.measures(end)
 	if len(p) == 0 && !w.run.strategy.StoresNothing {
 		if w.inWindow {
@@ -181,7 +182,7 @@ func (w *worker) answered(c *client, p []byte, offset, intended, start, end int6
 		return 0, err
 	}
 	if w.inWindow {
-		w.part.consume.add(intended, start, end, free, c.checker.records-records, int64(len(p)))
+		w.part.consume.add(intended, start, end, late, c.checker.records-records, int64(len(p)))
 	}
 	return len(p), nil
 }

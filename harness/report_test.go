@@ -166,21 +166,21 @@ func TestJain(t *testing.T) {
 
 func TestRecorder(t *testing.T) {
 	closed := newRecorder(false)
-	closed.add(0, 100, 300, false, 2, 50)
+	closed.add(0, 100, 300, 0, 2, 50)
 	if counted(closed.latency).Max() != 200 || closed.service != nil || closed.lateness != nil {
 		t.Error("a closed loop measures from the actual start and nothing else")
 	}
 	open := newRecorder(true)
-	open.add(50, 100, 300, false, 2, 50) // was busy at its time: the delay is the system's
-	open.add(60, 100, 300, true, 2, 50)  // was free at its time: the delay is the generator's
+	open.add(50, 100, 300, 0, 2, 50)  // the delay is the system's
+	open.add(60, 100, 300, 40, 2, 50) // the delay is the load's own
 	latency, service, lateness := counted(open.latency), counted(open.service), counted(open.lateness)
-	if latency.Max() != 250 || service.Max() != 200 || lateness.Count() != 1 || lateness.Max() != 40 {
+	if latency.Max() != 250 || service.Max() != 200 || lateness.Count() != 2 || lateness.Max() != 40 {
 		t.Errorf("latency %d, service %d, lateness %d of %d", latency.Max(), service.Max(), lateness.Max(), lateness.Count())
 	}
 	other := newRecorder(true)
-	other.add(0, 0, 1000, true, 3, 7)
+	other.add(0, 0, 1000, 0, 3, 7)
 	open.merge(&other)
-	if open.operations != 3 || open.records != 7 || open.bytes != 107 || counted(open.latency).Count() != 3 || counted(open.lateness).Count() != 2 {
+	if open.operations != 3 || open.records != 7 || open.bytes != 107 || counted(open.latency).Count() != 3 || counted(open.lateness).Count() != 3 {
 		t.Errorf("merged: %+v", open)
 	}
 }
@@ -218,8 +218,8 @@ func TestReportCosts(t *testing.T) {
 	r.closing.Store(2e9)
 	alone := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
 	for range 100 {
-		alone.part.produce.add(0, 0, 1000, false, 1, 10)
-		alone.part.consume.add(0, 0, 1000, false, 1, 10)
+		alone.part.produce.add(0, 0, 1000, 0, 1, 10)
+		alone.part.consume.add(0, 0, 1000, 0, 1, 10)
 	}
 	collect(r, alone)
 	var o Outcome

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 	"slices"
 	"time"
@@ -25,6 +27,7 @@ type savedPlan struct {
 	Shard    Shard           `json:"shard"`
 	KeepData bool            `json:"keep_data,omitempty"`
 	Against  string          `json:"against,omitempty"`
+	Binaries []string        `json:"binaries"` // digests of the builds
 	Profiles []string        `json:"profiles,omitempty"`
 	Estimate time.Duration   `json:"estimate"`
 }
@@ -34,7 +37,30 @@ func (p *Plan) saved() savedPlan {
 	return savedPlan{
 		Schema: results.Schema, ID: p.id, Meta: p.Meta, Cells: p.Cells, Searches: p.Searches, Blocks: o.Blocks, Seed: o.Seed,
 		Shard: o.Shard, KeepData: o.KeepData, Against: o.Against, Profiles: o.Profiles, Estimate: p.Estimate,
+		Binaries: o.binaries(),
 	}
+}
+
+// binaries are the digests of the binaries that a sweep uses; "" for one that can't be read.
+func (o *Options) binaries() []string {
+	digests := []string{fileDigest(o.Child[0])}
+	if o.Against != "" {
+		digests = append(digests, fileDigest(o.Against))
+	}
+	return digests
+}
+
+func fileDigest(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // digest identifies what is run, on whatever machine, storage apart: results of one plan can be merged.
@@ -98,6 +124,9 @@ func ResumePlan(ctx context.Context, dir string, child []string, progress func(P
 	}
 	if err := p.sameAs(before.Meta.Environment); err != nil {
 		return nil, usagef("--resume %s: %w", dir, err)
+	}
+	if !slices.Equal(p.Options.binaries(), saved.Binaries) {
+		return nil, usagef("--resume %s: tailrace, or the build that it is compared with, is another binary now; begin a new sweep", dir)
 	}
 	if !before.Meta.Interrupted && p.complete(before.Runs) {
 		return nil, usagef("--resume %s: the sweep has been finished; to see it: tailrace report %[1]s", dir)

@@ -197,15 +197,15 @@ func perform(spec Spec) (*Outcome, error) {
 func (r *run) perform() *Outcome {
 	spec := r.spec
 	outcome := &Outcome{Run: results.Run{Cell: spec.Cell, Seed: spec.Seed}}
-	stop, err := startProfile(spec.Profile)
-	if err != nil {
-		r.fail(err)
-	}
 	if err := r.prefill(); err != nil {
 		r.fail(err)
 	}
 	workers, bodies := r.workers()
 	if err := r.catchUp(r.followers); err != nil {
+		r.fail(err)
+	}
+	stop, err := startProfile(spec.Profile)
+	if err != nil {
 		r.fail(err)
 	}
 	m := r.load(workers, bodies)

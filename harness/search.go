@@ -120,7 +120,12 @@ func (s *sweep) close(ctx context.Context, brackets []*bracket, index *int) erro
 			if b.done {
 				continue
 			}
-			run, err := s.one(ctx, turn{index: *index, block: round, cell: b.probe()})
+			probe := b.probe()
+			// What was journaled of another course, before a run of it was lost, stays out.
+			for run := s.journal[*index]; run != nil && run.Cell != probe.Cell; run = s.journal[*index] {
+				*index++
+			}
+			run, err := s.one(ctx, turn{index: *index, block: round, cell: probe})
 			if err != nil {
 				return err
 			}
@@ -164,6 +169,11 @@ func (b *bracket) learn(run *results.Run) {
 			return
 		}
 		b.next = max(rounded(b.found.Closed*searchStart), b.found.Floor)
+		return
+	}
+	if run.ByteBound {
+		b.found.Reason = fmt.Sprintf("at %.3g/s a run had written all that it may before its window was over; raise --max-bytes, or lower --duration", b.next)
+		b.done = true
 		return
 	}
 	reason := b.misses(run)
@@ -251,8 +261,6 @@ func (b *bracket) misses(run *results.Run) string {
 		return run.Unmeasured
 	case run.Overloaded:
 		return "the rate was not kept"
-	case run.ByteBound:
-		return "all that a run may write was written before the window was over; raise --max-bytes"
 	}
 	for _, o := range b.cell.Workload.Objectives {
 		metric := results.LatencyMetric(o.Kind, o.Statistic)

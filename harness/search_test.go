@@ -229,6 +229,19 @@ func TestSearchBelowItsFloor(t *testing.T) {
 	}
 }
 
+// A run that had to end because of what it may write says nothing of the rate.
+func TestSearchEndsAtTheByteBound(t *testing.T) {
+	b := sought()
+	b.learn(&results.Run{Metrics: map[string]float64{results.MetricProduceRecords: 100_000}})
+	if b.done {
+		t.Fatal(b.found.Reason)
+	}
+	b.learn(&results.Run{Metrics: map[string]float64{}, ByteBound: true})
+	if !b.done || !strings.Contains(b.found.Reason, "--max-bytes") || b.found.Fail != 0 || len(b.found.Probes) != 0 {
+		t.Errorf("done %t, %q, failed at %v, %d probes", b.done, b.found.Reason, b.found.Fail, len(b.found.Probes))
+	}
+}
+
 func TestSearchMisses(t *testing.T) {
 	b := sought()
 	b.cell.Workload.Objectives = []workload.Objective{
@@ -246,7 +259,6 @@ func TestSearchMisses(t *testing.T) {
 		{"wrong answers", results.Run{Metrics: good, Verification: results.Verification{Error: "wrong"}}, []string{"wrong"}},
 		{"unmeasured", results.Run{Unmeasured: "no window"}, []string{"no window"}},
 		{"overloaded", results.Run{Metrics: good, Overloaded: true}, []string{"not kept"}},
-		{"byte bound", results.Run{Metrics: good, ByteBound: true}, []string{"--max-bytes"}},
 		{"too few samples", results.Run{Metrics: map[string]float64{endToEnd: 0.001}}, []string{"produce p99", "not known"}},
 		{"too slow", results.Run{Metrics: map[string]float64{produce: 0.0021, endToEnd: 0.001}}, []string{"produce p99", "2.1"}},
 		{"just the limit", results.Run{Metrics: map[string]float64{produce: 0.002, endToEnd: 0.001}}, []string{"produce p99"}},

@@ -209,8 +209,7 @@ func (o *Outcome) decoded() (iter.Seq[results.IntervalHistograms], *error) {
 
 // process executes a run in its process. One that crashes or hangs is a run that failed verification.
 func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
-	limit := time.Minute + 3*(spec.Workload.Ramp+spec.Workload.Duration) + spec.Workload.Think
-	outcome, err := runProcess(ctx, s.plan.Options.child(spec.Cell.Build), spec, limit)
+	outcome, err := runProcess(ctx, s.plan.Options.child(spec.Cell.Build), spec, patienceWith(&spec.Workload))
 	if ctx.Err() != nil {
 		return nil, ErrInterrupted
 	}
@@ -221,6 +220,18 @@ func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
 		}}
 	}
 	return outcome, nil
+}
+
+// patienceWith is how long a run may take, on a disk that is slow.
+func patienceWith(w *workload.Workload) time.Duration {
+	const slowDisk = 20 << 20 // bytes/s
+	const slowSync = 20 * time.Millisecond
+	limit := time.Minute + 3*(w.Ramp+w.Duration)
+	limit += time.Duration(float64(w.Prefill+2*storedBytes(w)) / slowDisk * float64(time.Second)) // written, and read again
+	if w.Sync == workload.SyncBatch {
+		limit += time.Duration(float64(w.Prefill) / workload.MeanBatchBytes(w) * float64(slowSync))
+	}
+	return limit
 }
 
 // dir is a data directory in a place; "" on the heap. It is made by the run.

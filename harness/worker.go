@@ -23,6 +23,9 @@ type worker struct {
 	batch   int64 // upper bound of the bytes of one append
 	thinker *pauser
 
+	// onTime is when the last call would have ended, had the load never been late itself.
+	onTime int64
+
 	part       *part    // of the current interval
 	boundary   int64    // at which that ends, on the clock
 	operations [2]int64 // appends and reads, of the parts handed over
@@ -135,6 +138,17 @@ func (w *worker) due(pace *pace, end int64) (intended int64, wait *pauser, stop 
 	return intended, wait, false
 }
 
+// late is how much later than it could a call began that was meant to begin at intended, through the load's
+// own fault: the worker woke too late, or had to build a record or check an answer first. It compares
+// with a worker that is never late and whose calls take the same time: its calls begin when they are due,
+// or when the one before has ended. What a late wake-up makes later after it counts too; what a slow call
+// makes later does not.
+func (w *worker) late(intended, start, end int64) int64 {
+	could := max(intended, w.onTime)
+	w.onTime = could + end - start
+	return start - could
+}
+
 // spent reports whether there is no room for another append in what the run may write.
 func (w *worker) spent() bool {
 	return w.written+w.batch > w.allowed && !w.run.more(w)
@@ -149,6 +163,7 @@ func (w *worker) producer(pace *pace) error {
 				return nil
 			}
 			end = w.run.clock.now()
+			w.onTime = max(w.onTime, end) // the wait is for the consumers, not for the load
 		}
 		intended, wait, stop := w.due(pace, end)
 		if stop || w.spent() {
@@ -187,8 +202,9 @@ func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	}
 	c.ledger.add(base, int64(load.BatchRecords), w.run.told)
 	w.written += int64(len(b))
+	late := w.late(intended, start, end)
 	if w.measures(end) {
-		w.part.produce.add(intended, start, end, wait != nil, int64(load.BatchRecords), int64(len(b)))
+		w.part.produce.add(intended, start, end, late, int64(load.BatchRecords), int64(len(b)))
 	}
 	return end, nil
 }

@@ -129,7 +129,7 @@ const (
 	KindEndToEnd       = "e2e"
 	KindProduceService = "produce-service"
 	KindConsumeService = "consume-service"
-	// Actual start less intended start of the open-loop calls whose worker was free in time.
+	// How much later than they could the calls of an open loop began, through the load's own fault.
 	KindProduceLateness = "produce-lateness"
 	KindConsumeLateness = "consume-lateness"
 )

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +42,7 @@ func newDoctor() *cobra.Command {
 		Args:                  noArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			executable, err := os.Executable()
+			executable, err := ownBinary()
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -68,6 +69,16 @@ func newExecute() *cobra.Command {
 			return harness.Execute(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
+}
+
+// ownBinary is this very binary, for the processes of runs: also where another has been put in its place, or
+// it has been removed, since it was started.
+func ownBinary() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable()
 }
 
 // version is that of the build: a release, or the commit that it was made from.

@@ -97,7 +97,7 @@ func (f *runFlags) plan(cmd *cobra.Command, command []string, shown *progress) (
 	if err != nil {
 		return nil, err
 	}
-	executable, err := os.Executable()
+	executable, err := ownBinary()
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
 	if err != nil {
 		return harness.Options{}, err
 	}
-	executable, err := os.Executable()
+	executable, err := ownBinary()
 	if err != nil {
 		return harness.Options{}, err
 	}
