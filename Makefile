@@ -11,10 +11,12 @@ test:
 	go vet ./...
 	go test ./...
 
-# Without plots: it starts no goroutine, and drawing takes minutes under the detector; and without the planted
-# bugs, which are built anew.
+# Without plots: it starts no goroutine, and drawing takes minutes under the detector; without the planted
+# bugs, which are built anew; and without the scripts of the command line, whose sweeps the tests of harness have
+# too, and which take seven minutes.
 race:
-	go test -race ./cmd/... ./harness ./results/... ./segment/... ./strategies ./workload
+	go test -race -skip 'TestScripts|TestExamples|TestAgainst|TestKillAndResume' ./cmd/...
+	go test -race ./harness ./results/... ./segment/... ./strategies ./workload
 	go test -race -short ./harness/torture
 
 check:
