@@ -25,7 +25,7 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 	run.ByteBound = r.early.Load()
 	run.Rolls = max(0, m.rolls)
 	run.StealPercent, run.OtherPercent = 100*m.steal, 100*m.other
-	run.Metrics = map[string]float64{}
+	run.Metrics, run.Bounds = map[string]float64{}, map[string]float64{}
 	run.Samples = map[string]int64{}
 	run.OverRange = map[string]int64{}
 	window := float64(r.closing.Load()-r.open) / 1e9
@@ -222,7 +222,7 @@ func (r *run) latencies(run *results.Run, totals map[string]*results.Histogram) 
 		}
 		// How late the generator was is told above all when it did not keep up.
 		if !run.Overloaded || kind == results.KindProduceLateness || kind == results.KindConsumeLateness {
-			latencies(run.Metrics, kind, h, lateness)
+			latencies(run, kind, h, lateness)
 		}
 	}
 }
@@ -289,12 +289,15 @@ func (r *run) rates(metrics map[string]float64, produce, consume *recorder, wind
 // quantiles are those of results.Quantiles that are quantiles.
 var quantiles = map[string]float64{"p50": 0.50, "p90": 0.90, "p99": 0.99, "p999": 0.999}
 
-// latencies adds the statistics of a histogram that it can carry.
-func latencies(metrics map[string]float64, kind string, h, lateness *results.Histogram) {
+// latencies adds the statistics of a histogram that it can carry, and the bounds.
+func latencies(run *results.Run, kind string, h, lateness *results.Histogram) {
 	for _, name := range results.Quantiles {
 		var ns float64
 		switch q, ok := quantiles[name]; {
 		case ok && !h.Carries(q, lateness):
+			if h.Carries(q, nil) {
+				run.Bounds[results.LatencyMetric(kind, name)] = float64(h.Quantile(q)) / 1e9
+			}
 			continue
 		case ok:
 			ns = float64(h.Quantile(q))
@@ -303,7 +306,7 @@ func latencies(metrics map[string]float64, kind string, h, lateness *results.His
 		default:
 			ns = h.Mean()
 		}
-		metrics[results.LatencyMetric(kind, name)] = ns / 1e9
+		run.Metrics[results.LatencyMetric(kind, name)] = ns / 1e9
 	}
 }
 

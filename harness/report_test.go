@@ -22,13 +22,27 @@ func histogramOf(n int, factor int64) *results.Histogram {
 // statistics are those of a kind that latencies has given, in the order of results.Quantiles.
 func statistics(h, lateness *results.Histogram) (given []string, metrics map[string]float64) {
 	metrics = map[string]float64{}
-	latencies(metrics, results.KindProduce, h, lateness)
+	latencies(&results.Run{Metrics: metrics, Bounds: map[string]float64{}}, results.KindProduce, h, lateness)
 	for _, q := range results.Quantiles {
 		if _, ok := metrics[results.LatencyMetric(results.KindProduce, q)]; ok {
 			given = append(given, q)
 		}
 	}
 	return given, metrics
+}
+
+// A quantile of which too much is the load's own lateness is a bound and no metric; one with too few samples
+// is neither.
+func TestLatenciesBounds(t *testing.T) {
+	run := &results.Run{Metrics: map[string]float64{}, Bounds: map[string]float64{}}
+	latencies(run, results.KindProduce, histogramOf(200, 10), histogramOf(200, 5))
+	p50, p99 := results.LatencyMetric(results.KindProduce, "p50"), results.LatencyMetric(results.KindProduce, "p99")
+	if _, ok := run.Metrics[p50]; ok || !(run.Bounds[p50] > 0.9e-3 && run.Bounds[p50] < 1.1e-3) {
+		t.Errorf("metrics %v, bounds %v", run.Metrics, run.Bounds)
+	}
+	if bound, ok := run.Bounds[p99]; ok {
+		t.Errorf("two samples beyond p99 bound it to %v", bound)
+	}
 }
 
 func TestQuantileNames(t *testing.T) {

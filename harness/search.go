@@ -265,9 +265,13 @@ func (b *bracket) misses(run *results.Run) string {
 	for _, o := range b.cell.Workload.Objectives {
 		metric := results.LatencyMetric(o.Kind, o.Statistic)
 		value, ok := run.Metrics[metric]
+		bound, bounded := run.Bounds[metric]
 		switch {
+		case !ok && bounded && bound < o.Limit.Seconds(): // the system was faster still
+		case !ok && bounded:
+			return fmt.Sprintf("%s %s, of which too much is the lateness of the load itself", results.MetricLabel(metric), results.FormatMetric(metric, bound))
 		case !ok:
-			return fmt.Sprintf("its %s is not known: too few samples beyond it, or the load itself was late", results.MetricLabel(metric))
+			return fmt.Sprintf("its %s is not known: too few samples beyond it", results.MetricLabel(metric))
 		case value >= o.Limit.Seconds():
 			return fmt.Sprintf("%s %s", results.MetricLabel(metric), results.FormatMetric(metric, value))
 		}

@@ -260,6 +260,8 @@ func TestSearchMisses(t *testing.T) {
 		{"unmeasured", results.Run{Unmeasured: "no window"}, []string{"no window"}},
 		{"overloaded", results.Run{Metrics: good, Overloaded: true}, []string{"not kept"}},
 		{"too few samples", results.Run{Metrics: map[string]float64{endToEnd: 0.001}}, []string{"produce p99", "not known"}},
+		{"faster than the load's lateness", results.Run{Metrics: map[string]float64{endToEnd: 0.001}, Bounds: map[string]float64{produce: 0.0019}}, nil},
+		{"perhaps too slow", results.Run{Metrics: map[string]float64{endToEnd: 0.001}, Bounds: map[string]float64{produce: 0.0021}}, []string{"produce p99", "2.1", "lateness"}},
 		{"too slow", results.Run{Metrics: map[string]float64{produce: 0.0021, endToEnd: 0.001}}, []string{"produce p99", "2.1"}},
 		{"just the limit", results.Run{Metrics: map[string]float64{produce: 0.002, endToEnd: 0.001}}, []string{"produce p99"}},
 		{"the second too slow", results.Run{Metrics: map[string]float64{produce: 0.001, endToEnd: 0.5}}, []string{"max", "500"}},

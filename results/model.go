@@ -166,6 +166,9 @@ type Run struct {
 	Samples map[string]int64 `json:"samples"`
 
 	Metrics map[string]float64 `json:"metrics"`
+	// Bounds are quantiles that are no metrics, because too much of them is the load's own lateness: the
+	// system was at least as fast.
+	Bounds map[string]float64 `json:"bounds,omitempty"`
 	// Latency is the path of the run's histograms relative to the sweep directory
 	// (latency/….hlog), a line for each interval of the window and kind, the kind being its tag; "" when the
 	// run has none.
