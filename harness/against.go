@@ -2,6 +2,7 @@ package harness
 
 import (
 	"debug/buildinfo"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,9 +16,27 @@ const otherBuild = "other"
 // child is the command of a run's process, in one of the two builds.
 func (o *Options) child(build string) []string {
 	if build == otherBuild {
-		return []string{o.Against, "execute"}
+		return []string{o.other, "execute"}
 	}
 	return o.Child
+}
+
+// holdOther keeps the other binary open while the sweep goes on, and runs it from there where the system can:
+// another that is put in its place meanwhile must not take part in the comparison.
+func (s *sweep) holdOther() (release func(), err error) {
+	o := &s.plan.Options
+	if o.Against == "" {
+		return func() {}, nil
+	}
+	file, err := os.Open(o.Against)
+	if err != nil {
+		return nil, usagef("--against %s: %w", o.Against, err)
+	}
+	o.other = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd())
+	if _, err := os.Stat(o.other); err != nil {
+		o.other = o.Against
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // otherBinary describes the binary to compare with, from what the Go linker has written in it: it is not

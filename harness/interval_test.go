@@ -175,8 +175,8 @@ func TestSeriesGaps(t *testing.T) {
 	did(workers[0], 7, 30)
 	s := reportOf(r, workers).Run.Series
 	for name, got := range map[string]string{
-		"[0 0 0 2000 0 0 0 30]": fmt.Sprint(s.Operations[results.KindProduce]),
-		"[0 0 0 0 0 0 0 0]":     fmt.Sprint(s.Operations[results.KindConsume]),
+		"[0 0 0 2000 0 0 0 30 0 0 0 0 0 0 0 0 0 0 0 0]": fmt.Sprint(s.Operations[results.KindProduce]),
+		"[0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]":     fmt.Sprint(s.Operations[results.KindConsume]),
 	} {
 		if got != name {
 			t.Errorf("the series is %s, want %s", got, name)
@@ -184,8 +184,8 @@ func TestSeriesGaps(t *testing.T) {
 	}
 	for quantile, want := range map[string][]int{"p50": {3, 7}, "p99": {3}} {
 		values := s.Quantiles[results.LatencyMetric(results.KindProduce, quantile)]
-		if len(values) != 8 {
-			t.Errorf("%s has %d intervals, want 8", quantile, len(values))
+		if len(values) != 20 {
+			t.Errorf("%s has %d intervals, want 20", quantile, len(values))
 			continue
 		}
 		known := []int{}

@@ -55,6 +55,7 @@ type Options struct {
 
 	// Against is the binary of another build of tailrace, with which each cell runs too; "" for none.
 	Against string
+	other   string // where it is run from
 	// Shard is the part of the blocks that is run here.
 	Shard Shard
 	// Profiles are the kinds of profiles to be taken of every cell, in runs of their own (ProfileCPU, …).

@@ -113,7 +113,7 @@ func (r *run) intervals(o *Outcome, window float64) map[string]*results.Histogra
 	series := &results.Series{Interval: length, Operations: map[string][]int64{}, Quantiles: map[string][]*float64{}}
 	for parts := range chunksOf(r.collector.kept) {
 		e := EncodedInterval{Start: float64(parts[0].number) * length, Histograms: map[string]string{}}
-		e.Length = min(length, window-e.Start)
+		e.Length = max(0, min(length, window-e.Start)) // one that was closed early has a little beyond its end
 		operations, histograms := together(parts)
 		for kind, h := range histograms {
 			if totals[kind] == nil {
@@ -122,7 +122,7 @@ func (r *run) intervals(o *Outcome, window float64) map[string]*results.Histogra
 			totals[kind].Merge(h)
 			text, err := h.MarshalText()
 			if err != nil {
-				r.fail(err)
+				o.Run.Warnings = append(o.Run.Warnings, "latencies of an interval are lost: "+err.Error())
 				continue
 			}
 			e.Histograms[kind] = string(text)
@@ -131,9 +131,26 @@ func (r *run) intervals(o *Outcome, window float64) map[string]*results.Histogra
 		addToSeries(series, parts[0].number, operations, histograms)
 	}
 	if len(o.Intervals) > 0 {
+		fillSeries(series, int(math.Ceil(window/length)))
 		o.Run.Series = series
 	}
 	return totals
+}
+
+// fillSeries gives a series an element for every interval of the window: nothing may have ended in the last ones.
+func fillSeries(s *results.Series, intervals int) {
+	for kind, operations := range s.Operations {
+		for len(operations) < intervals {
+			operations = append(operations, 0)
+		}
+		s.Operations[kind] = operations
+	}
+	for metric, values := range s.Quantiles {
+		for len(values) < intervals {
+			values = append(values, nil)
+		}
+		s.Quantiles[metric] = values
+	}
 }
 
 // seriesQuantiles are those that a series has of each kind of latency.

@@ -164,7 +164,7 @@ func (r *run) drained(now int64) {
 	if r.draining.Add(-1) == 0 && r.inWindow(now) {
 		r.drainedAt.Store(now)
 		var asPlanned atomic.Bool
-		r.closeEarly(now, &asPlanned)
+		r.closeEarly(r.clock.now(), &asPlanned) // since then an answer was checked
 	}
 }
 

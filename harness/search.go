@@ -176,14 +176,14 @@ func (b *bracket) learn(run *results.Run) {
 		b.done = true
 		return
 	}
-	reason := b.misses(run)
+	reason, unknown := b.misses(run)
 	t := b.tries[b.next]
 	if t == nil {
 		t = new(tries)
 		b.tries[b.next] = t
 	}
 	b.found.Probes = append(b.found.Probes, results.Probe{
-		Rate: b.next, Passed: reason == "", Reason: reason, Run: run.Index, Confirms: t.passed+t.failed > 0,
+		Rate: b.next, Passed: reason == "", Reason: reason, Unknown: unknown, Run: run.Index, Confirms: t.passed+t.failed > 0,
 	})
 	if reason == "" {
 		t.passed++
@@ -252,15 +252,15 @@ func (b *bracket) ends() (pass, fail float64) {
 	return pass, fail
 }
 
-// misses says why a run does not count as sustained; "" if it does.
-func (b *bracket) misses(run *results.Run) string {
+// misses says why a run does not count as sustained; "" if it does. Where that can't be known, it does not.
+func (b *bracket) misses(run *results.Run) (reason string, unknown bool) {
 	switch {
 	case !run.Valid():
-		return run.Verification.Error
+		return run.Verification.Error, false
 	case run.Unmeasured != "":
-		return run.Unmeasured
+		return run.Unmeasured, true
 	case run.Overloaded:
-		return "the rate was not kept"
+		return "the rate was not kept", false
 	}
 	for _, o := range b.cell.Workload.Objectives {
 		metric := results.LatencyMetric(o.Kind, o.Statistic)
@@ -269,14 +269,14 @@ func (b *bracket) misses(run *results.Run) string {
 		switch {
 		case !ok && bounded && bound < o.Limit.Seconds(): // the system was faster still
 		case !ok && bounded:
-			return fmt.Sprintf("%s %s, of which too much is the lateness of the load itself", results.MetricLabel(metric), results.FormatMetric(metric, bound))
+			return fmt.Sprintf("%s %s, of which too much is the lateness of the load itself", results.MetricLabel(metric), results.FormatMetric(metric, bound)), true
 		case !ok:
-			return fmt.Sprintf("its %s is not known: too few samples beyond it", results.MetricLabel(metric))
+			return fmt.Sprintf("its %s is not known: too few samples beyond it", results.MetricLabel(metric)), true
 		case value >= o.Limit.Seconds():
-			return fmt.Sprintf("%s %s", results.MetricLabel(metric), results.FormatMetric(metric, value))
+			return fmt.Sprintf("%s %s", results.MetricLabel(metric), results.FormatMetric(metric, value)), false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // rounded is a rate of three digits, as a person would choose it.

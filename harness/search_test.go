@@ -267,7 +267,10 @@ func TestSearchMisses(t *testing.T) {
 		{"the second too slow", results.Run{Metrics: map[string]float64{produce: 0.001, endToEnd: 0.5}}, []string{"max", "500"}},
 		{"the second not known", results.Run{Metrics: map[string]float64{produce: 0.001}}, []string{"max", "not known"}},
 	} {
-		got := b.misses(&c.run)
+		got, unknown := b.misses(&c.run)
+		if want := strings.Contains(got, "not known") || strings.Contains(got, "lateness") || strings.Contains(got, "no window"); unknown != want {
+			t.Errorf("%s: unknown %t", c.name, unknown)
+		}
 		if (got == "") != (c.says == nil) || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", c.name, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -42,10 +43,15 @@ type sweep struct {
 // nothing, if the checks don't work. A failed verification of a run is in the results and no error.
 func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
 	s := &sweep{plan: p, roots: map[string]string{}, journal: map[int]*results.Run{}}
+	release, err := s.holdOther()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	err := s.execute(ctx)
+	err = s.execute(ctx)
 	err = cmp.Or(err, s.clean(err == nil))
 	if len(s.journal) == 0 {
 		return nil, cmp.Or(err, s.writer.Discard())
@@ -171,7 +177,13 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 	run.Index, run.Block, run.Cell = t.index, t.block, t.cell.Cell
 	run.Host = s.plan.Meta.Environment.Host
 	intervals, broken := outcome.decoded()
-	if err := errors.Join(s.writer.AddEach(run, intervals), *broken); err != nil {
+	for range intervals { // once, to see that all of them can be decoded
+		continue
+	}
+	if *broken != nil {
+		return nil, *broken
+	}
+	if err := s.writer.AddEach(run, intervals); err != nil {
 		return nil, err
 	}
 	s.journal[t.index] = run
@@ -243,7 +255,7 @@ func (s *sweep) dir(place Place, name string) (string, error) {
 	if !ok {
 		removeEmpty(place.Parent)
 		root = s.plan.root(place)
-		if err := os.Mkdir(root, 0o700); err != nil {
+		if err := os.Mkdir(root, 0o700); err != nil && !(s.plan.resumed && errors.Is(err, fs.ErrExist)) {
 			return "", fmt.Errorf("harness: data directory: %w", err)
 		}
 		s.roots[place.Parent] = root
@@ -261,11 +273,32 @@ func (s *sweep) removeLeft() error {
 		if c.Place.Kind == StorageHeap {
 			continue
 		}
-		if err := os.RemoveAll(s.plan.root(c.Place)); err != nil {
+		if err := s.removeData(s.plan.root(c.Place)); err != nil {
 			return fmt.Errorf("harness: data of an interrupted sweep: %w", err)
 		}
 	}
 	return nil
+}
+
+// removeData removes the data in a directory but for that of runs which are done and whose data is to be kept.
+func (s *sweep) removeData(root string) error {
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	kept := 0
+	for _, entry := range entries {
+		var index int
+		if _, scanErr := fmt.Sscanf(entry.Name(), "%06d-", &index); s.plan.Options.KeepData && scanErr == nil && s.journal[index] != nil {
+			kept++
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(filepath.Join(root, entry.Name())))
+	}
+	if kept == 0 {
+		err = errors.Join(err, os.Remove(root))
+	}
+	return err
 }
 
 // removeEmpty removes the empty data directories that sweeps have left which were killed between two

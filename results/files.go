@@ -11,9 +11,13 @@ import (
 )
 
 // CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
-// has none.
+// has none; nor has one in which a sweep was killed before its first run had ended.
 func CheckUnused(dir string) error {
-	for _, name := range []string{metaFile, runsFile, planFile, benchFile, summaryFile, "report.html"} {
+	names := []string{metaFile, runsFile, planFile, benchFile, summaryFile, "report.html"}
+	if info, err := os.Lstat(filepath.Join(dir, runsFile)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		names = []string{benchFile, summaryFile, "report.html"}
+	}
+	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return fmt.Errorf("results: %s: %w (%s)", dir, ErrExists, name)
 		}

@@ -69,18 +69,18 @@ func Create(dir string, meta *Meta) (_ *Writer, err error) {
 	if err := w.makeDir(dir); err != nil {
 		return nil, err
 	}
-	// O_EXCL: of two sweeps that begin in one directory at once, one is refused.
-	runs, err := os.OpenFile(filepath.Join(dir, runsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("results: %s: %w", dir, ErrExists)
-	}
+	runs, err := os.OpenFile(filepath.Join(dir, runsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	w.runs = runs
+	// Of two sweeps that begin in one directory at once, one is refused.
 	if err := lock(runs); err != nil {
-		return nil, fmt.Errorf("results: %s: %w", dir, err)
+		return nil, errors.Join(fmt.Errorf("results: %s: %w", dir, err), runs.Close())
 	}
+	if info, err := runs.Stat(); err != nil || info.Size() > 0 {
+		return nil, errors.Join(fmt.Errorf("results: %s: %w", dir, ErrExists), runs.Close())
+	}
+	w.runs = runs
 	for _, name := range []string{latencyDir, chartsDir} {
 		if err := w.makeDir(filepath.Join(dir, name)); err != nil {
 			return nil, err
@@ -217,9 +217,12 @@ func latencyName(run *Run) string {
 // Finish ends the sweep: it rewrites meta.json and writes bench.txt and summary.md. The Writer can't be
 // used after, whether Finish fails or not.
 func (w *Writer) Finish(meta *Meta) error {
+	// meta.json last: it says that the sweep is finished. The other files are of the new description already.
+	w.sweep.Meta = *meta
+	w.sweep.Meta.Schema = Schema
 	return errors.Join(
-		w.writeMeta(meta),
 		w.sweep.WriteFiles(),
+		w.writeMeta(meta),
 		w.Close(),
 	)
 }

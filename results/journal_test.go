@@ -116,9 +116,44 @@ func TestLatencyFileNames(t *testing.T) {
 	}
 }
 
+// A sweep that was killed before its first run had ended has left nothing that anybody could want.
+func TestCreateOverNothing(t *testing.T) {
+	for _, planned := range []bool{false, true} {
+		dir, w := create(t)
+		if planned {
+			if err := w.WritePlan([]byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w, err := results.Create(dir, &results.Meta{Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Add(testRun(0), nil), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if s := load(t, dir); s.Meta.Seed != 7 || len(s.Runs) != 1 {
+			t.Errorf("%d runs with seed %d", len(s.Runs), s.Meta.Seed)
+		}
+	}
+}
+
 func TestCreateRefusesResults(t *testing.T) {
-	dir, _ := create(t)
+	dir, w := create(t)
 	before := load(t, dir)
+	if _, err := results.Create(dir, &results.Meta{Seed: 1}); !errors.Is(err, results.ErrInUse) {
+		t.Errorf("over a sweep that is under way: %v", err)
+	}
+	if !reflect.DeepEqual(load(t, dir), before) {
+		t.Error("the sweep changed")
+	}
+	if err := errors.Join(w.Add(testRun(0), nil), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before = load(t, dir)
 	if _, err := results.Create(dir, &results.Meta{Seed: 1}); !errors.Is(err, results.ErrExists) {
 		t.Errorf("over a sweep: %v", err)
 	}

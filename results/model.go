@@ -413,7 +413,9 @@ type Probe struct {
 	Rate   float64 `json:"rate"`
 	Passed bool    `json:"passed"`
 	Reason string  `json:"reason,omitempty"` // why it did not
-	Run    int     `json:"run"`              // index
+	// Unknown says that it could not be judged, since the load itself was late, or samples were too few.
+	Unknown bool `json:"unknown,omitempty"`
+	Run     int  `json:"run"` // index
 	// Confirms says that the rate had been tried before.
 	Confirms bool `json:"confirms,omitempty"`
 }

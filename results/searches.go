@@ -90,10 +90,8 @@ func overlapWords(searches []Search) string {
 		}
 	}
 	switch {
-	case pairs == 0:
-		return ""
 	case len(open) == 0:
-		return "; no two of these brackets overlap"
+		return ""
 	case len(open) == pairs && pairs > 1:
 		return "; all of these brackets overlap: no verdict on which sustains most"
 	}
@@ -103,7 +101,8 @@ func overlapWords(searches []Search) string {
 // searchNotes say what a bracket is.
 var searchNotes = []string{
 	"passed: the highest rate that met the objectives, and met them again; failed: the lowest that did not",
-	"these are brackets of one search each, not intervals of confidence",
+	"one search each is no comparison: the same strategy, searched again on a machine whose runs differ by 10 %, ends elsewhere more often than not; " +
+		"for a verdict, compare at a given rate between the brackets, in blocks",
 }
 
 // searchSection is what was found of a workload whose highest rate was searched for.
@@ -152,6 +151,21 @@ func searchLabel(searches []Search, i int) string {
 	return x.Strategy
 }
 
+// unknownFrom is the lowest rate that failed, if no run there could be judged; else 0.
+func (x *Search) unknownFrom() float64 {
+	unknown := 0.0
+	for _, probe := range x.Probes {
+		switch {
+		case probe.Rate != x.Fail:
+		case probe.Passed || !probe.Unknown:
+			return 0
+		default:
+			unknown = probe.Rate
+		}
+	}
+	return unknown
+}
+
 // limits say where a search did not look.
 func limits(searches []Search) []string {
 	var notes []string
@@ -160,6 +174,9 @@ func limits(searches []Search) []string {
 		switch {
 		case x.Reason != "":
 			notes = append(notes, searchLabel(searches, i)+": "+x.Reason)
+		case x.unknownFrom() > 0:
+			notes = append(notes, fmt.Sprintf("%s: at %s/s nobody knows, since the load itself was late or samples were too few: it may sustain more",
+				searchLabel(searches, i), formatCount(x.unknownFrom())))
 		case x.Floor > 0 && x.Fail > 0 && x.Fail <= x.Floor:
 			notes = append(notes, fmt.Sprintf("%s: nothing below %s/s was tried, where a window has too few samples for its objectives; a longer --duration has more",
 				searchLabel(searches, i), formatCount(x.Floor)))

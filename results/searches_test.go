@@ -40,24 +40,38 @@ func TestSearchAnswers(t *testing.T) {
 	other := search("mutex", 100e3, 110e3)
 	other.Objectives = nil
 	for want, searches := range map[string][]results.Search{
-		"`actor` sustains 180,000–190,000 records/s and `mutex` sustains 90,000–95,000 records/s, under produce p99 < 2ms and consume p99 < 1ms; no two of these brackets overlap": {
+		"`actor` sustains 180,000–190,000 records/s and `mutex` sustains 90,000–95,000 records/s, under produce p99 < 2ms and consume p99 < 1ms": {
 			search("mutex", 90e3, 95e3), search("actor", 180e3, 190e3)},
 		"`a` sustains 100–120 records/s and `b` sustains 90–101 records/s, under produce p99 < 2ms and consume p99 < 1ms; no verdict between `a` and `b`, whose brackets overlap": {
 			search("a", 100, 120), search("b", 90, 101)},
 		// That the rate at which one failed is the one that the other passed tells them apart.
-		"`a` sustains 100–120 records/s and `b` sustains 90–100 records/s, under produce p99 < 2ms and consume p99 < 1ms; no two of these brackets overlap": {
+		"`a` sustains 100–120 records/s and `b` sustains 90–100 records/s, under produce p99 < 2ms and consume p99 < 1ms": {
 			search("a", 100, 120), search("b", 90, 100)},
 		"`a` sustains 1,000,000 records/s, the highest rate that was tried, `b` sustains less than 900 records/s and `c` was not tried, under produce p99 < 2ms and consume p99 < 1ms; no verdict between `a` and `c`, nor between `b` and `c`, whose brackets overlap": {
 			search("a", 1e6, 0), search("b", 0, 900), search("c", 0, 0)},
 		"`a` passed 120 records/s and failed 100, under produce p99 < 2ms and consume p99 < 1ms": {search("a", 120, 100)},
 		"`a` sustains 3–9 records/s, `b` sustains 2–8 records/s and `c` sustains 1–7 records/s, under produce p99 < 2ms and consume p99 < 1ms; all of these brackets overlap: no verdict on which sustains most": {
 			search("a", 3, 9), search("b", 2, 8), search("c", 1, 7)},
-		"`actor` sustains 180,000–190,000 records/s under produce p99 < 2ms and consume p99 < 1ms and `mutex` sustains 100,000–110,000 records/s under keeping up; no two of these brackets overlap": {
+		"`actor` sustains 180,000–190,000 records/s under produce p99 < 2ms and consume p99 < 1ms and `mutex` sustains 100,000–110,000 records/s under keeping up": {
 			other, search("actor", 180e3, 190e3)},
 	} {
 		answers := searched(searches...).Answers()
 		if len(answers) != 1 || answers[0].Text != "ingest: "+want+", in this sweep." {
 			t.Errorf("got  %+v\nwant %s", answers, want)
+		}
+	}
+}
+
+// Where the lowest rate that failed could not be judged, it says so; a run that was judged there says more.
+func TestSearchTellsWhatNobodyKnows(t *testing.T) {
+	for _, judged := range []bool{false, true} {
+		s := searched(results.Search{Strategy: "mutex", Objectives: slo, Pass: 90e3, Fail: 100e3, Probes: []results.Probe{
+			{Rate: 200e3, Reason: "produce p99 9 ms"}, {Rate: 90e3, Passed: true},
+			{Rate: 100e3, Reason: "late", Unknown: true}, {Rate: 100e3, Reason: "late", Unknown: !judged, Confirms: true},
+		}})
+		text := strings.Join(s.Sections()[0].Notes, "\n")
+		if told := strings.Contains(text, "mutex: at 100,000/s nobody knows"); told == judged {
+			t.Errorf("judged %t: notes\n%s", judged, text)
 		}
 	}
 }
@@ -86,7 +100,7 @@ func TestSearchSection(t *testing.T) {
 		t.Errorf("probes %+v", probes)
 	}
 	for format, text := range rendered(t, s) {
-		for _, part := range []string{"190,000", "under produce p99 < 2ms and consume p99 < 1ms", "not intervals of confidence"} {
+		for _, part := range []string{"190,000", "under produce p99 < 2ms and consume p99 < 1ms", "one search each is no comparison"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s lacks %q:\n%s", format, part, text)
 			}

@@ -24,7 +24,7 @@ func TestKillAndResume(t *testing.T) {
 	if testing.Short() {
 		kills = 3
 	}
-	const runs = 3 * 12 // mutex, its A/A arm and raw
+	const runs = 3 * 16 // mutex, its A/A arm and raw
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "result")
 	marker := fmt.Sprintf("%s=%d-%d", killedSweep, os.Getpid(), rand.Uint64())
 	start := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
@@ -37,23 +37,29 @@ func TestKillAndResume(t *testing.T) {
 		}
 		return run, &stderr
 	}
-	run, stderr := start("--producers", "1", "--strategies", "mutex", "--duration", "20ms", "--ramp", "5ms", "--blocks", "12", "--dir", data)
+	run, stderr := start("--producers", "1", "--strategies", "mutex", "--duration", "20ms", "--ramp", "5ms", "--blocks", "16", "--dir", data)
+	killed := 0
 	for range kills {
-		await(t, "the plan of the sweep", func() bool {
-			_, err := os.Stat(filepath.Join(out, "plan.json"))
-			return err == nil
-		})
-		time.Sleep(time.Duration(rand.Int64N(int64(400 * time.Millisecond)))) // the moment is what is random
+		// Kills come when some more runs are done, a random number and a random moment later.
+		done := journaled(t, out) + rand.IntN(4)
+		ended := make(chan error, 1)
+		go func() { ended <- run.Wait() }()
+		await(t, "more runs", func() bool { return len(ended) > 0 || planned(out) && journaled(t, out) >= done })
+		time.Sleep(time.Duration(rand.Int64N(int64(60 * time.Millisecond))))
 		_ = run.Process.Kill()
-		if err := run.Wait(); err == nil {
-			t.Logf("the sweep had ended before it was killed") // the machine is fast; what was done before counts
-			break
+		if err := <-ended; err == nil {
+			break // nothing was left to be killed
 		}
+		killed++
 		await(t, "the processes of the killed sweep to end", func() bool { return marked(t, marker) == 0 })
 		run, stderr = start("--resume")
 	}
+	if killed < kills/2 {
+		t.Errorf("the sweep was over after %d kills, want %d", killed, kills)
+	}
 	// The last one may have nothing left to do, if the sweep ended before.
-	if err := run.Wait(); err != nil && !strings.Contains(stderr.String(), "has been finished") && run.ProcessState.ExitCode() != 0 {
+	if err := run.Wait(); err != nil && !strings.Contains(stderr.String(), "has been finished") &&
+		run.ProcessState.ExitCode() != 0 && run.ProcessState.ExitCode() != exitUnmeasured {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	sweep, err := results.Load(out)
@@ -79,6 +85,22 @@ func TestKillAndResume(t *testing.T) {
 	if err == nil || !strings.Contains(string(refusal), "has been finished") {
 		t.Errorf("a finished sweep is resumed: %s", refusal)
 	}
+}
+
+// planned reports whether a sweep has begun to be one that can be resumed.
+func planned(out string) bool {
+	_, err := os.Stat(filepath.Join(out, "plan.json"))
+	return err == nil
+}
+
+// journaled is the number of runs that are done.
+func journaled(t *testing.T, out string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(out, "runs.jsonl"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte("\n"))
 }
 
 // await polls a condition.
