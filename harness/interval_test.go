@@ -160,7 +160,7 @@ func TestLateParts(t *testing.T) {
 		}
 	}
 	produced := o.Run.Series.Operations[results.KindProduce]
-	if len(produced) != 3*openIntervals+2 || produced[1] != 10 || produced[3*openIntervals] != 0 || produced[3*openIntervals+1] != 7 {
+	if len(produced) < 3*openIntervals+2 || produced[1] != 10 || produced[3*openIntervals] != 0 || produced[3*openIntervals+1] != 7 {
 		t.Errorf("the series of appends is %v", produced)
 	}
 }
