@@ -115,7 +115,13 @@ func ResumePlan(ctx context.Context, dir string, child []string, progress func(P
 		Cells: saved.Cells, Searches: saved.Searches, Meta: before.Meta, Estimate: saved.Estimate,
 		id: saved.ID, resumed: true,
 	}
+	// What an earlier resumption has warned of stays true.
 	p.Meta.Warnings = saved.Meta.Warnings
+	for _, warning := range before.Meta.Warnings {
+		if !slices.Contains(p.Meta.Warnings, warning) {
+			p.Meta.Warnings = append(p.Meta.Warnings, warning)
+		}
+	}
 	if p.digest() != before.Meta.Plan || len(p.all()) == 0 || !dataID.MatchString(p.id) {
 		return nil, usagef("--resume %s: its plan.json is not the plan of these results", dir)
 	}

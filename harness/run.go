@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,8 +67,11 @@ type run struct {
 	closing atomic.Int64
 
 	// unwritten is the bytes that no worker has taken yet of those that the run may write. They are taken
-	// in pieces of lease, so that workers seldom meet here and one that runs alone for a while may go on.
+	// in pieces of lease, so that workers seldom meet here and one that runs alone for a while may go on. It
+	// has a cache line of its own: around it is what everybody reads at every operation.
+	_         [64]byte
 	unwritten atomic.Int64
+	_         [64]byte
 	lease     int64
 	reserve   int64
 	early     atomic.Bool // a byte bound closed the window
@@ -114,59 +116,6 @@ const afterWindow = int64(5 * time.Millisecond)
 func (r *run) stopAt() int64 { return r.closing.Load() + afterWindow }
 
 func (r *run) inWindow(at int64) bool { return at >= r.open && at < r.closing.Load() }
-
-// closeMargin is how far ahead of now a window is closed early. Whoever does not see it by then counts
-// an operation too many.
-const closeMargin = int64(3 * time.Millisecond)
-
-// closeEarly closes the window a little after now, and sets why.
-func (r *run) closeEarly(now int64, why *atomic.Bool) {
-	for {
-		at := r.closing.Load()
-		if at <= now+closeMargin {
-			return
-		}
-		if r.closing.CompareAndSwap(at, now+closeMargin) {
-			why.Store(true)
-			return
-		}
-	}
-}
-
-// allow hands out what the run may write, over its prefill. Near the end the window closes; what is in
-// reserve then keeps the load up until it has.
-func (r *run) allow(producers int) {
-	load := &r.spec.Workload
-	all := load.MaxBytes - load.Prefill
-	if load.Backlog > 0 {
-		all = math.MaxInt64 / 2 // what is on the storage is bounded, not what is written
-	}
-	r.unwritten.Store(all)
-	r.reserve = all / 16
-	r.lease = max(int64(workload.BatchBytes(load)), all/64/int64(max(producers, 1)))
-}
-
-// more lets a worker write another piece; false if there is none.
-func (r *run) more(w *worker) bool {
-	left := r.unwritten.Add(-r.lease)
-	if left < r.reserve {
-		r.closeEarly(r.clock.now(), &r.early)
-	}
-	if left < 0 {
-		return false
-	}
-	w.allowed += r.lease
-	return true
-}
-
-// drained notes that a reader has drained its part of a backlog. The last one closes the window.
-func (r *run) drained(now int64) {
-	if r.draining.Add(-1) == 0 && r.inWindow(now) {
-		r.drainedAt.Store(now)
-		var asPlanned atomic.Bool
-		r.closeEarly(r.clock.now(), &asPlanned) // since then an answer was checked
-	}
-}
 
 // fail records the first wrong answer and stops the run.
 func (r *run) fail(err error) {
@@ -272,48 +221,6 @@ func newRun(spec Spec) (*run, error) {
 // producers is the number of ledgers: 0 is the prefill, then the workers.
 func (r *run) producers() int {
 	return 1 + max(r.spec.Workload.Producers, r.spec.Workload.Workers)
-}
-
-// prefill writes the log that the run begins with, evenly over the partitions. Its handle is closed,
-// so that a log which is private to its handles shows it to others.
-func (r *run) prefill() error {
-	load := &r.spec.Workload
-	if load.Prefill == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	r.ctx = ctx
-	for _, p := range r.partitions {
-		if err := r.prefillPartition(p, load.Prefill/int64(len(r.partitions))); err != nil {
-			return violationf("prefill: %v", err)
-		}
-		if load.Pattern == workload.Zipfian {
-			p.zipf = workload.NewZipf(p.prefilled, load.Skew)
-		}
-	}
-	return nil
-}
-
-func (r *run) prefillPartition(p *partition, share int64) error {
-	load := &r.spec.Workload
-	w := &worker{run: r}
-	c := r.client(p)
-	batch := int64(workload.BatchBytes(load))
-	// Before anything that the run appends, however many batches it will be.
-	p.firstTime = r.clock.wall(0) - share/segment.HeaderSize - 1
-	for bytes := int64(0); bytes+batch <= share; p.batches++ {
-		b := w.build(c, p.firstTime+p.batches, workload.NoTime)
-		base, err := c.handle.Append(r.ctx, b, strategies.AcksLeader)
-		if err != nil {
-			return err
-		}
-		c.ledger.add(base, int64(load.BatchRecords), r.told)
-		bytes += int64(len(b))
-	}
-	p.prefilled = c.ledger.records
-	p.ledgers[0] = c.ledger
-	return c.handle.Close()
 }
 
 func (r *run) client(p *partition) *client {
