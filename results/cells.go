@@ -15,6 +15,7 @@ type CellSummary struct {
 	Overloaded int // of the valid ones, those without bounded latency
 
 	values  map[string][]float64 // of the valid runs by metric, ascending
+	bounds  map[string][]float64 // the same with bounds where a run has no value
 	ofRaw   float64              // NaN if unknown
 	account accounting
 }
@@ -33,6 +34,16 @@ func (c *CellSummary) Median(metric string) (float64, bool) {
 		return 0, false
 	}
 	return Median(values), true
+}
+
+// Bound returns an upper bound of the median of a latency over the valid runs, where that has none because in
+// some of them too much of it is the load's own lateness: the median of what was measured, that included.
+func (c *CellSummary) Bound(metric string) (float64, bool) {
+	bounds := c.bounds[metric]
+	if _, ok := c.Median(metric); ok || c.Overloaded > 0 || len(bounds) == 0 || len(bounds) < c.Valid {
+		return 0, false
+	}
+	return Median(bounds), true
 }
 
 // Min returns the smallest value of a metric over the valid runs; false if none has it.
@@ -100,7 +111,7 @@ func (s *Sweep) Cells() []CellSummary {
 }
 
 func (s *Sweep) summarise(cell Cell) CellSummary {
-	c := CellSummary{Cell: cell, values: make(map[string][]float64), ofRaw: math.NaN(), account: s.newAccounting(cell.Workload)}
+	c := CellSummary{Cell: cell, values: make(map[string][]float64), bounds: make(map[string][]float64), ofRaw: math.NaN(), account: s.newAccounting(cell.Workload)}
 	for i := range s.Runs {
 		run := &s.Runs[i]
 		if run.Cell != cell {
@@ -117,11 +128,22 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 		for metric, value := range run.Metrics {
 			if isFinite(value) {
 				c.values[metric] = append(c.values[metric], value)
+				if _, _, isLatency := latencyParts(metric); isLatency {
+					c.bounds[metric] = append(c.bounds[metric], value)
+				}
+			}
+		}
+		for metric, bound := range run.Bounds {
+			if _, known := run.Metrics[metric]; !known && isFinite(bound) {
+				c.bounds[metric] = append(c.bounds[metric], bound)
 			}
 		}
 		c.account.add(run)
 	}
 	c.account.sort()
+	for _, bounds := range c.bounds {
+		slices.Sort(bounds)
+	}
 	for _, values := range c.values {
 		slices.Sort(values)
 	}

@@ -150,28 +150,43 @@ func (s *Sweep) distrust(cell Cell, metric string) string {
 	return s.lacking(cell, metric)
 }
 
-// lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing. A comparison of the others would be
-// one of the blocks in which the load was on time.
+// lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing, and why. A
+// comparison of the others would be one of the blocks in which the load was on time.
 func (s *Sweep) lacking(cell Cell, metric string) string {
 	_, _, isLatency := latencyParts(metric)
 	if !isLatency && metric != MetricDrain {
 		return ""
 	}
-	missing, runs := 0, 0
+	few, late, runs := 0, 0, 0
 	for i := range s.Runs {
-		if run := &s.Runs[i]; run.Cell == cell && run.Valid() {
-			runs++
-			if _, ok := run.Metrics[metric]; !ok {
-				missing++
-			}
+		run := &s.Runs[i]
+		if run.Cell != cell || !run.Valid() {
+			continue
+		}
+		runs++
+		_, known := run.Metrics[metric]
+		_, bounded := run.Bounds[metric]
+		switch {
+		case known:
+		case bounded:
+			late++
+		default:
+			few++
 		}
 	}
-	if missing == 0 {
+	if few+late == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d runs of `%s` carry no %s", missing, runs, cell.Label(), MetricLabel(metric))
-	if isLatency {
-		text += ": too few samples beyond it, or the load itself was late"
+	text := fmt.Sprintf("%d of %d runs of `%s` carry no %s", few+late, runs, cell.Label(), MetricLabel(metric))
+	switch {
+	case !isLatency:
+	case late == 0:
+		text += ": too few samples lie beyond it, of which a longer --duration has more"
+	case few == 0:
+		text += fmt.Sprintf(": more than %s of it was the lateness of the load itself, which is less on an idle machine, with more processors, or at a lower rate",
+			FormatPercent(LatenessShare))
+	default:
+		text += fmt.Sprintf(": too few samples lie beyond it in %d, and in %d the load itself was late", few, late)
 	}
 	return text
 }

@@ -32,7 +32,8 @@ type documentCell struct {
 	Valid      int                `json:"valid"`
 	Overloaded int                `json:"overloaded"`
 	Medians    map[string]float64 `json:"medians"`
-	Harness    *float64           `json:"harness_share"` // see CellSummary.HarnessShare; null if unknown
+	Bounds     map[string]float64 `json:"bounds,omitempty"` // see CellSummary.Bound
+	Harness    *float64           `json:"harness_share"`    // see CellSummary.HarnessShare; null if unknown
 }
 
 // WriteJSON writes the sweep's description, its effects and the medians of its cells as one JSON
@@ -57,15 +58,21 @@ func (s *Sweep) document() document {
 		for metric := range s.Runs[i].Metrics {
 			metrics[metric] = true
 		}
+		for metric := range s.Runs[i].Bounds {
+			metrics[metric] = true
+		}
 	}
 	for _, c := range s.Cells() {
-		medians := make(map[string]float64)
+		medians, bounds := make(map[string]float64), make(map[string]float64)
 		for metric := range metrics {
 			if median, ok := c.Median(metric); ok {
 				medians[metric] = median
 			}
+			if bound, ok := c.Bound(metric); ok {
+				bounds[metric] = bound
+			}
 		}
-		cell := documentCell{Cell: c.Cell, Runs: c.Runs, Valid: c.Valid, Overloaded: c.Overloaded, Medians: medians}
+		cell := documentCell{Cell: c.Cell, Runs: c.Runs, Valid: c.Valid, Overloaded: c.Overloaded, Medians: medians, Bounds: bounds}
 		if share, ok := c.HarnessShare(); ok {
 			cell.Harness = &share
 		}

@@ -105,12 +105,21 @@ var searchNotes = []string{
 		"for a verdict, compare at a given rate between the brackets, in blocks",
 }
 
+// howLong says for how long a rate had to be kept.
+func howLong(w Workload) []string {
+	if !(w.Duration > 0) {
+		return nil
+	}
+	return []string{fmt.Sprintf("each rate had to be kept for a ramp of %s and a window of %s; a longer --duration shows what fills up slowly",
+		FormatDuration(w.Ramp), FormatDuration(w.Duration))}
+}
+
 // searchSection is what was found of a workload whose highest rate was searched for.
 func searchSection(w Workload, searches []Search) Section {
 	return Section{
 		Workload: w, Point: Cell{Workload: w.Name}, Description: w.Description, Searches: searches,
 		Tables: []Table{searchTable(searches), probeTable(searches)},
-		Notes:  slices.Concat(w.Notes, limits(searches), searchNotes),
+		Notes:  slices.Concat(w.Notes, limits(searches), howLong(w), searchNotes),
 	}
 }
 

@@ -39,13 +39,23 @@ func (s *Section) medians(head, metric string) Column {
 		if median, ok := c.Median(metric); ok {
 			return FormatMetric(metric, median)
 		}
+		if bound, ok := c.Bound(metric); ok {
+			return boundSign + " " + FormatMetric(metric, bound)
+		}
 		return absent
 	})
 }
 
+// boundSign stands before what a latency is at most.
+const boundSign = "≤"
+
 // has reports whether any cell has a median of a metric.
 func (s *Section) has(metric string) bool {
-	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool { _, ok := c.Median(metric); return ok })
+	return slices.ContainsFunc(s.Cells, func(c CellSummary) bool {
+		_, known := c.Median(metric)
+		_, bounded := c.Bound(metric)
+		return known || bounded
+	})
 }
 
 // primaryTable is the planned comparison and what it costs.

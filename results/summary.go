@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Summary is a sweep in words and tables, ready to be shown: WriteTable, WriteSummary and the report
@@ -94,19 +95,22 @@ func (s *Sweep) footnotes(sections []Section) []string {
 	if note := harnessNote(sections); note != "" {
 		notes = append(notes, note)
 	}
-	if lacksNumbers(sections) {
-		notes = append(notes, fmt.Sprintf("%s no number: fewer than %d samples beyond it, the load itself late by over %s of it, or overload.",
-			absent, SamplesBeyond, FormatPercent(LatenessShare)))
+	if anyCell(sections, func(text string) bool { return strings.HasPrefix(text, boundSign) }) {
+		notes = append(notes, fmt.Sprintf("%s at most: more than %s of it is the lateness of the load itself, without which it would be less.",
+			boundSign, FormatPercent(LatenessShare)))
+	}
+	if anyCell(sections, func(text string) bool { return text == absent }) {
+		notes = append(notes, fmt.Sprintf("%s no number: fewer than %d samples beyond it, or overload.", absent, SamplesBeyond))
 	}
 	return notes
 }
 
-// lacksNumbers reports whether a cell of any table has nothing to show.
-func lacksNumbers(sections []Section) bool {
+// anyCell reports whether a cell of any table is such.
+func anyCell(sections []Section, such func(text string) bool) bool {
 	for _, section := range sections {
 		for _, t := range section.Tables {
 			for _, column := range t.Columns {
-				if slices.Contains(column.Cells, absent) {
+				if slices.ContainsFunc(column.Cells, such) {
 					return true
 				}
 			}

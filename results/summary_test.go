@@ -66,8 +66,47 @@ func TestSectionOfAWorkloadThatWasNotRun(t *testing.T) {
 	}
 }
 
+// A latency of which too much is the load's own lateness, in some runs, is shown as what it is at most.
+func TestBoundsAreShown(t *testing.T) {
+	s := invented(t)
+	metric := results.LatencyMetric(results.KindProduce, "p99")
+	var cell results.Cell
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if run.Cell.Workload != "tail" || run.Cell.Strategy != "mutex" || run.Cell.Arm != "" {
+			continue
+		}
+		cell = run.Cell
+		delete(run.Metrics, metric)
+		run.Bounds = map[string]float64{metric: 7e-3}
+	}
+	const note = "≤ at most: more than 10 % of it is the lateness of the load itself, without which it would be less."
+	for format, text := range rendered(t, s) {
+		if !strings.Contains(text, "≤ 7.0 ms") || !strings.Contains(text, note) {
+			t.Errorf("%s does not show the bound:\n%s", format, text)
+		}
+	}
+	for _, c := range s.Cells() {
+		if bound, ok := c.Bound(metric); ok != (c.Cell == cell) || ok && bound != 7e-3 {
+			t.Errorf("%s %s is bounded by %v, %t", c.Cell.Workload, c.Cell.Label(), bound, ok)
+		}
+	}
+	// With one run that has neither, there is no telling.
+	for i := range s.Runs {
+		if s.Runs[i].Cell == cell {
+			s.Runs[i].Bounds = nil
+			break
+		}
+	}
+	for _, text := range rendered(t, s) {
+		if strings.Contains(text, "≤") {
+			t.Errorf("a bound over some runs is shown:\n%s", text)
+		}
+	}
+}
+
 func TestFootnoteOfWhatIsAbsent(t *testing.T) {
-	const words = "– no number: fewer than 10 samples beyond it, the load itself late by over 10 % of it, or overload."
+	const words = "– no number: fewer than 10 samples beyond it, or overload."
 	s := invented(t)
 	if !slices.Contains(s.Summary().Footnotes, words) {
 		t.Errorf("footnotes %q", s.Summary().Footnotes)

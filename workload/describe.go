@@ -35,7 +35,11 @@ func (w *Workload) Describe() string {
 	case AcksNone:
 		add("no acknowledgements")
 	case AcksAll:
-		add("acknowledged by all")
+		if w.Replicas == 0 {
+			add("acknowledged by all, without followers") // which is by the leader
+		} else {
+			add("acknowledged by all")
+		}
 	}
 	if sync := w.describeSync(); sync != "" {
 		add("%s", sync)

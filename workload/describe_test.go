@@ -35,6 +35,7 @@ func TestDescribe(t *testing.T) {
 		{func(w *Workload) { w.Pattern, w.Skew = Zipfian, 0 }, "2 producers, 3 zipf 0 consumers, closed loop"},
 		{func(w *Workload) { w.Sizes, w.RecordSize = Sizes{Kind: SizesUniform, Min: 100, Max: 4096}, 4096 },
 			"2 producers, 3 tail consumers, record sizes uniform from 100 B to 4 KiB, closed loop"},
+		{func(w *Workload) { w.Acks = AcksAll }, "2 producers, 3 tail consumers, closed loop, acknowledged by all, without followers"},
 		{func(w *Workload) { w.Replicas, w.Acks = 2, AcksAll }, "2 producers, 3 tail consumers, 2 followers, closed loop, acknowledged by all"},
 		{func(w *Workload) { w.Replicas = 1 }, "2 producers, 3 tail consumers, 1 follower, closed loop"},
 		{func(w *Workload) {
