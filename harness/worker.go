@@ -176,8 +176,9 @@ func (w *worker) producer(pace *pace) error {
 	}
 }
 
-// append does one append. No run asks for anything that may fail, so that an error is a violation. In a closed loop the record was meant to be sent when the last call ended. In
-// an open one the batch is ready before it is due.
+// append does one append. No run asks for anything that may fail, so that an error is a violation. In a
+// closed loop the record was meant to be sent when the last call ended. In an open one the batch is ready
+// before it is due.
 func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	load := &w.run.spec.Workload
 	c := w.clients[w.next]
