@@ -183,7 +183,7 @@ func (b *bracket) learn(run *results.Run) {
 		b.tries[b.next] = t
 	}
 	b.found.Probes = append(b.found.Probes, results.Probe{
-		Rate: b.next, Passed: reason == "", Reason: reason, Unknown: unknown, Run: run.Index, Confirms: t.passed+t.failed > 0,
+		Rate: b.next, Passed: reason == "", Reason: reason, Measured: b.measured(run), Unknown: unknown, Run: run.Index, Confirms: t.passed+t.failed > 0,
 	})
 	if reason == "" {
 		t.passed++
@@ -277,6 +277,20 @@ func (b *bracket) misses(run *results.Run) (reason string, unknown bool) {
 		}
 	}
 	return "", false
+}
+
+// measured are the latencies of the objectives in a run, as far as it has them.
+func (b *bracket) measured(run *results.Run) []string {
+	var texts []string
+	for _, o := range b.cell.Workload.Objectives {
+		metric := results.LatencyMetric(o.Kind, o.Statistic)
+		if value, ok := run.Metrics[metric]; ok {
+			texts = append(texts, fmt.Sprintf("%s %s", results.MetricLabel(metric), results.FormatMetric(metric, value)))
+		} else if bound, ok := run.Bounds[metric]; ok {
+			texts = append(texts, fmt.Sprintf("%s ≤ %s", results.MetricLabel(metric), results.FormatMetric(metric, bound)))
+		}
+	}
+	return texts
 }
 
 // rounded is a rate of three digits, as a person would choose it.

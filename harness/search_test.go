@@ -229,6 +229,23 @@ func TestSearchBelowItsFloor(t *testing.T) {
 	}
 }
 
+// What a probe measured of the objectives stands beside its outcome.
+func TestSearchMeasures(t *testing.T) {
+	b := sought()
+	b.cell.Workload.Objectives = []workload.Objective{
+		{Kind: results.KindProduce, Statistic: "p99", Limit: 2 * time.Millisecond},
+		{Kind: results.KindEndToEnd, Statistic: "p99", Limit: 10 * time.Millisecond},
+		{Kind: results.KindConsume, Statistic: "p99", Limit: 10 * time.Millisecond},
+	}
+	got := b.measured(&results.Run{
+		Metrics: map[string]float64{results.LatencyMetric(results.KindProduce, "p99"): 1.5e-3},
+		Bounds:  map[string]float64{results.LatencyMetric(results.KindEndToEnd, "p99"): 4e-3},
+	})
+	if want := []string{"produce p99 1.5 ms", "e2e p99 ≤ 4.0 ms"}; !slices.Equal(got, want) {
+		t.Errorf("measured %q, want %q", got, want)
+	}
+}
+
 // A run that had to end because of what it may write says nothing of the rate.
 func TestSearchEndsAtTheByteBound(t *testing.T) {
 	b := sought()

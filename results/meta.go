@@ -132,6 +132,8 @@ type Probe struct {
 	Rate   float64 `json:"rate"`
 	Passed bool    `json:"passed"`
 	Reason string  `json:"reason,omitempty"` // why it did not
+	// Measured are the latencies of the objectives, in words; those of a run whose load was late are at most so much.
+	Measured []string `json:"measured,omitempty"`
 	// Unknown says that it could not be judged, since the load itself was late, or samples were too few.
 	Unknown bool `json:"unknown,omitempty"`
 	Run     int  `json:"run"` // index

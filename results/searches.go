@@ -207,8 +207,11 @@ func probeTable(searches []Search) Table {
 			if probe.Confirms {
 				outcome += " when repeated"
 			}
-			if probe.Reason != "" {
+			switch {
+			case probe.Reason != "":
 				outcome += ": " + probe.Reason
+			case len(probe.Measured) > 0:
+				outcome += ": " + strings.Join(probe.Measured, ", ")
 			}
 			t.Labels = append(t.Labels, searchLabel(searches, i))
 			rates.Cells = append(rates.Cells, formatCount(probe.Rate))

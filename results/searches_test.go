@@ -79,7 +79,7 @@ func TestSearchTellsWhatNobodyKnows(t *testing.T) {
 func TestSearchSection(t *testing.T) {
 	s := searched(
 		results.Search{Strategy: "mutex", Objectives: slo, Pass: 90e3, Probes: []results.Probe{
-			{Rate: 90e3, Passed: true}, {Rate: 90e3, Passed: true, Confirms: true}}},
+			{Rate: 90e3, Passed: true, Measured: []string{"produce p99 1.2 ms", "consume p99 ≤ 800 µs"}}, {Rate: 90e3, Passed: true, Confirms: true}}},
 		results.Search{Strategy: "actor", Objectives: slo, Fail: 190e3, Probes: []results.Probe{{Rate: 190e3, Reason: "produce p99 was 3.0 ms"}}},
 	)
 	sections := s.Sections()
@@ -96,7 +96,7 @@ func TestSearchSection(t *testing.T) {
 			t.Errorf("column %+v, want %+v", c, want[i])
 		}
 	}
-	if !probes.Detail || !slices.Equal(probes.Columns[1].Cells, []string{"passed", "passed when repeated", "failed: produce p99 was 3.0 ms"}) {
+	if !probes.Detail || !slices.Equal(probes.Columns[1].Cells, []string{"passed: produce p99 1.2 ms, consume p99 ≤ 800 µs", "passed when repeated", "failed: produce p99 was 3.0 ms"}) {
 		t.Errorf("probes %+v", probes)
 	}
 	for format, text := range rendered(t, s) {
