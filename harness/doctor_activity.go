@@ -41,17 +41,11 @@ func (m *machine) sample() sample {
 		if err != nil || usable != nil && !slices.Contains(usable, cpu) {
 			continue
 		}
-		s.known = true
-		for i, text := range fields[1:9] { // user nice system idle iowait irq softirq steal
-			ticks, _ := strconv.ParseInt(text, 10, 64)
-			s.total += ticks
-			switch i {
-			case 3, 4:
-			case 7:
-				s.steal += ticks
-			default:
-				s.busy += ticks
-			}
+		if t, ok := parseTicks(fields[1:9]); ok {
+			s.known = true
+			s.total += t.total
+			s.steal += t.steal
+			s.busy += t.busy
 		}
 	}
 	self := m.text("proc/self/stat")

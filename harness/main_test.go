@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -186,10 +185,12 @@ func histogramsOf(tb testing.TB, o *Outcome) map[string]*results.Histogram {
 // intervalsOf are the histograms of each interval of a run.
 func intervalsOf(tb testing.TB, o *Outcome) []results.IntervalHistograms {
 	tb.Helper()
-	decoded, broken := o.decoded()
-	intervals := slices.Collect(decoded)
-	if *broken != nil {
-		tb.Fatal(*broken)
+	var intervals []results.IntervalHistograms
+	for i, err := range o.decoded() {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		intervals = append(intervals, i)
 	}
 	return intervals
 }

@@ -108,14 +108,25 @@ func machineTimes() cpuTimes {
 	if len(fields) < 9 || fields[0] != "cpu" {
 		return cpuTimes{}
 	}
-	const ticks = 100 // USER_HZ, the same on all Linux platforms that Go supports
-	var t cpuTimes
-	for i, field := range fields[1:9] { // user nice system idle iowait irq softirq steal; guest is part of user
-		v, err := strconv.ParseFloat(field, 64)
+	t, ok := parseTicks(fields[1:9])
+	if !ok {
+		return cpuTimes{}
+	}
+	const perSecond = 100 // USER_HZ, the same on all Linux platforms that Go supports
+	return cpuTimes{busy: float64(t.busy) / perSecond, steal: float64(t.steal) / perSecond, total: float64(t.total) / perSecond}
+}
+
+// cpuTicks are CPU times as /proc/stat counts them.
+type cpuTicks struct{ busy, steal, total int64 }
+
+// parseTicks adds up the first eight numbers of a line of /proc/stat: user nice system idle iowait irq softirq
+// steal; guest is part of user. It is false if one is no number.
+func parseTicks(fields []string) (t cpuTicks, ok bool) {
+	for i, field := range fields {
+		v, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return cpuTimes{}
+			return cpuTicks{}, false
 		}
-		v /= ticks
 		t.total += v
 		switch i {
 		case 3, 4:
@@ -125,5 +136,5 @@ func machineTimes() cpuTimes {
 			t.busy += v
 		}
 	}
-	return t
+	return t, true
 }

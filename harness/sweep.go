@@ -103,14 +103,15 @@ func (s *sweep) execute(ctx context.Context) error {
 	if err := s.preflight(ctx); err != nil {
 		return err
 	}
-	for _, t := range s.plan.turns() {
+	turns := s.plan.turns()
+	for _, t := range turns {
 		if s.journal[t.index] != nil {
 			s.before += t.cell.estimate()
 		}
 	}
 	s.began = time.Now()
 	s.progress(nil)
-	for _, t := range s.plan.turns() {
+	for _, t := range turns {
 		if _, err := s.one(ctx, t); err != nil {
 			return err
 		}
@@ -171,14 +172,7 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 	}
 	run.Index, run.Block, run.Cell = t.index, t.block, t.cell.Cell
 	run.Host = s.plan.Meta.Environment.Host
-	intervals, broken := outcome.decoded()
-	for range intervals { // once, to see that all of them can be decoded
-		continue
-	}
-	if *broken != nil {
-		return nil, *broken
-	}
-	if err := s.writer.AddEach(run, intervals); err != nil {
+	if err := s.writer.AddEach(run, outcome.decoded()); err != nil {
 		return nil, err
 	}
 	s.journal[t.index] = run
@@ -187,26 +181,24 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 	return run, nil
 }
 
-// decoded are the histograms of the intervals, one interval at a time. The error is there once the sequence
-// has been read.
-func (o *Outcome) decoded() (iter.Seq[results.IntervalHistograms], *error) {
-	var broken error
-	return func(yield func(results.IntervalHistograms) bool) {
+// decoded are the histograms of the intervals, one interval at a time, up to one that can't be decoded.
+func (o *Outcome) decoded() iter.Seq2[results.IntervalHistograms, error] {
+	return func(yield func(results.IntervalHistograms, error) bool) {
 		for _, e := range o.Intervals {
 			i := results.IntervalHistograms{Start: e.Start, Length: e.Length, Histograms: map[string]*results.Histogram{}}
 			for kind, text := range e.Histograms {
 				h := new(results.Histogram)
 				if err := h.UnmarshalText([]byte(text)); err != nil {
-					broken = fmt.Errorf("harness: outcome of a run: %w", err)
+					yield(i, fmt.Errorf("harness: outcome of a run: %w", err))
 					return
 				}
 				i.Histograms[kind] = h
 			}
-			if !yield(i) {
+			if !yield(i, nil) {
 				return
 			}
 		}
-	}, &broken
+	}
 }
 
 // process executes a run in its process. One that crashes or hangs is a run that failed verification.

@@ -57,10 +57,21 @@ var Kinds = []string{
 // theirs. Times are to the millisecond. Empty histograms have no line. An empty tag, or one with a comma,
 // white space or "]" in it, is refused, and so is an interval that begins before the window.
 func WriteHlog(w io.Writer, start time.Time, intervals []IntervalHistograms) error {
-	return writeHlog(w, start, slices.Values(intervals))
+	return writeHlog(w, start, each(intervals))
 }
 
-func writeHlog(w io.Writer, start time.Time, intervals iter.Seq[IntervalHistograms]) error {
+// each are intervals that are all there, and sound.
+func each(intervals []IntervalHistograms) iter.Seq2[IntervalHistograms, error] {
+	return func(yield func(IntervalHistograms, error) bool) {
+		for _, i := range intervals {
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+func writeHlog(w io.Writer, start time.Time, intervals iter.Seq2[IntervalHistograms, error]) error {
 	var out bytes.Buffer
 	seconds := float64(start.UnixMilli()) / 1000
 	fmt.Fprintln(&out, "#[Latencies in nanoseconds, one tag a kind]")
@@ -68,7 +79,10 @@ func writeHlog(w io.Writer, start time.Time, intervals iter.Seq[IntervalHistogra
 	fmt.Fprintf(&out, "#[StartTime: %.3f (seconds since epoch), %s]\n", seconds, start.UTC().Format(time.RFC3339))
 	fmt.Fprintf(&out, "#[BaseTime: %.3f (seconds since epoch)]\n", seconds)
 	fmt.Fprintln(&out, hlogLegend)
-	for i := range intervals {
+	for i, err := range intervals {
+		if err != nil {
+			return err
+		}
 		if err := writeInterval(&out, &i); err != nil {
 			return err
 		}

@@ -142,14 +142,18 @@ func (w *Writer) Update(meta *Meta) error { return w.writeMeta(meta) }
 // file of their own, whose path it sets in run.Latency, then its line in runs.jsonl. It also sets
 // run.Schema. A run that can't be written leaves no line behind, and further runs may be added.
 func (w *Writer) Add(run *Run, intervals []IntervalHistograms) error {
-	return w.AddEach(run, slices.Values(intervals))
+	return w.AddEach(run, each(intervals))
 }
 
 // AddEach is Add for intervals that are made one at a time: a long run has thousands, and their histograms
-// take gigabytes together. It may go through the sequence more than once.
-func (w *Writer) AddEach(run *Run, intervals iter.Seq[IntervalHistograms]) error {
+// take gigabytes together. It may go through the sequence more than once. An error in it is returned, and the
+// run is not written.
+func (w *Writer) AddEach(run *Run, intervals iter.Seq2[IntervalHistograms, error]) error {
 	run.Latency = ""
-	for i := range intervals {
+	for i, err := range intervals {
+		if err != nil {
+			return err
+		}
 		if len(i.Histograms) > 0 {
 			run.Latency = latencyDir + "/" + latencyName(run)
 			break

@@ -357,3 +357,21 @@ func TestDiscard(t *testing.T) {
 		t.Errorf("left beside a file that was not ours: %v, %v", entries, err)
 	}
 }
+
+// A run whose intervals can't all be had is not written.
+func TestAddEachOfABrokenSequence(t *testing.T) {
+	dir, w := create(t)
+	broken := errors.New("broken")
+	err := w.AddEach(testRun(0), func(yield func(results.IntervalHistograms, error) bool) {
+		_ = yield(results.IntervalHistograms{Length: 0.1, Histograms: twoKinds()}, nil) && yield(results.IntervalHistograms{}, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	if err := errors.Join(w.Add(testRun(1), whole(twoKinds())), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(t, dir); len(s.Runs) != 1 || s.Runs[0].Index != 1 {
+		t.Errorf("runs %+v", s.Runs)
+	}
+}
