@@ -69,32 +69,24 @@ func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, erro
 
 // findWorkloads returns presets and files by name, changed by the flags; all presets for none.
 func (f *runFlags) findWorkloads() ([]workload.Workload, error) {
+	names := f.workloads
+	if len(names) == 0 {
+		for _, preset := range workload.Presets() {
+			names = append(names, preset.Name)
+		}
+	}
 	var found []workload.Workload
-	add := func(name string, grid []workload.Workload, err error) error {
+	for _, name := range names {
+		grid, err := f.findWorkload(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, w := range grid {
 			if slices.ContainsFunc(found, func(other workload.Workload) bool { return other.Name == w.Name }) {
-				return usagef("--workloads %s: another workload is named %s too, and the results could not tell them apart; rename the file", name, w.Name)
+				return nil, usagef("--workloads %s: another workload is named %s too, and the results could not tell them apart; rename the file", name, w.Name)
 			}
 		}
 		found = append(found, grid...)
-		return nil
-	}
-	if len(f.workloads) == 0 {
-		for _, preset := range workload.Presets() {
-			grid, err := workload.Grid(preset, f.overrides)
-			if err := add(preset.Name, grid, err); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, name := range f.workloads {
-		grid, err := f.findWorkload(name)
-		if err := add(name, grid, err); err != nil {
-			return nil, err
-		}
 	}
 	return found, nil
 }
