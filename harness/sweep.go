@@ -28,6 +28,7 @@ type sweep struct {
 	journal map[int]*results.Run
 	// roots are the directories that hold the runs' data, by parent.
 	roots map[string]string
+	locks []*os.File // of the roots, see lockFile
 	began time.Time
 	// Estimates of the runs that were done before an interruption, and of those that were done since.
 	before, spent time.Duration
