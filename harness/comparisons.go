@@ -107,6 +107,22 @@ func (p *Plan) verdicts() int {
 	return n
 }
 
+// ideas are the steps between strategies that are run, at a point, both with and without an idea.
+func (p *Plan) ideas() []results.Idea {
+	var ideas []results.Idea
+	for _, idea := range strategies.Ideas {
+		both := func(c PlannedCell) bool {
+			other := c.Cell
+			other.Strategy = idea.To
+			return c.Cell.Strategy == idea.From && slices.ContainsFunc(p.Cells, func(o PlannedCell) bool { return o.Cell == other })
+		}
+		if slices.ContainsFunc(p.Cells, both) {
+			ideas = append(ideas, results.Idea(idea))
+		}
+	}
+	return ideas
+}
+
 // rawIsLimit reports whether the strategy raw bounds a workload: not under a sync, where others share
 // its cost, nor where consumers follow what producers append, which a private log does not show.
 func rawIsLimit(w *workload.Workload) bool {

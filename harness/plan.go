@@ -65,6 +65,7 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 		p.Meta.SearchesPlanned += len(p.Searches[i].Cells)
 	}
 	p.Meta.Verdicts = p.verdicts()
+	p.Meta.Ideas = p.ideas()
 	p.Meta.Plan = p.digest()
 	for _, search := range p.Searches {
 		p.Estimate += search.estimate()
@@ -171,6 +172,9 @@ func (p *Plan) add(w *workload.Workload, placer *placer) error {
 		return err
 	}
 	fresh := p.describe(w, place)
+	if source := (results.Source{Path: w.Source, Text: w.SourceText}); w.Source != "" && !slices.Contains(p.Meta.Sources, source) {
+		p.Meta.Sources = append(p.Meta.Sources, source)
+	}
 	if p.Meta.Baseline == "" {
 		p.Meta.Baseline = baseline
 	}

@@ -33,6 +33,10 @@ const (
 	KindLatency   ChartKind = "latency"   // latency by percentile
 	KindHistogram ChartKind = "histogram" // shares of latencies
 	KindEffects   ChartKind = "effects"   // ratios to the baseline
+	KindTime      ChartKind = "time"      // throughput, or a quantile of latency, over the time of a run
+	KindSteps     ChartKind = "steps"     // what each idea bought
+	KindFront     ChartKind = "front"     // throughput against what it costs
+	KindTrend     ChartKind = "trend"     // the primary metric along an axis
 )
 
 // Charts draws every chart of a sweep: for each workload the primary metric, throughput where that is

@@ -15,28 +15,98 @@ type Answer struct {
 	Effects  []Effect // that it rests on
 }
 
-// Answers returns an answer for each workload of the sweep that was run, at each point, in the order of
-// the tables, and one for a workload whose highest rate was searched for. Names of strategies stand between backquotes.
-func (s *Sweep) Answers() []Answer {
-	effects := s.Effects()
+// Answers returns an answer for each workload of the sweep that was run, in the order of the tables: on its planned
+// comparisons; then, where it was run at one point, on the choice that is left; and where it was run along
+// axes, on how the comparisons go along them. A workload whose highest rate was searched for has one on that. Names
+// of strategies stand between backquotes.
+func (s *Sweep) Answers() []Answer { return s.answersOf(s.Sections(), s.Trends()) }
+
+func (s *Sweep) answersOf(sections []Section, trends []Trend) []Answer {
 	var answers []Answer
-	for _, name := range s.workloadNames() {
-		if searches := s.searches(name); len(searches) > 0 {
-			answers = append(answers, Answer{Workload: name, Point: Cell{Workload: name}, Text: name + ": " + searchAnswer(searches) + "."})
+	for i := range sections {
+		section := &sections[i]
+		name := section.Workload.Name
+		along := slices.DeleteFunc(slices.Clone(trends), func(t Trend) bool { return t.Workload != name })
+		a := Answer{Workload: name, Point: section.Point, Effects: section.Effects}
+		switch {
+		case len(section.Searches) > 0:
+			a.Text = name + ": " + searchAnswer(section.Searches) + "."
+		case len(section.Cells) == 0:
 			continue
-		}
-		points := s.points(name)
-		for _, point := range points {
-			a := Answer{Workload: name, Point: point, Effects: effectsAt(point, effects)}
-			where := name
-			if label := pointLabel(point, points); label != "" {
-				where += " (" + label + ")"
+		case len(along) > 0:
+			if i > 0 && sections[i-1].Workload.Name == name {
+				last := &answers[len(answers)-1]
+				last.Effects = append(last.Effects, section.Effects...)
+				continue
 			}
-			a.Text = where + ": " + s.answer(a.Effects) + "."
-			answers = append(answers, a)
+			a.Point, a.Effects = Cell{Workload: name}, slices.Clone(section.Effects)
+		default:
+			a.Text = s.pointAnswer(section)
+		}
+		answers = append(answers, a)
+	}
+	for i := range answers {
+		if a := &answers[i]; a.Text == "" {
+			a.Text = s.trendAnswer(a, trends)
 		}
 	}
 	return answers
+}
+
+// pointAnswer words what was found of a workload at one point.
+func (s *Sweep) pointAnswer(section *Section) string {
+	text := section.Workload.Name + parenthesis(section.Where) + ": " + s.answer(section.Effects)
+	if same := section.sameAs(leader(section.Effects)); same != "" {
+		text += "; " + same
+	}
+	text += "."
+	if section.Front != nil {
+		front := section.Front.Text(section.Point)
+		text += " " + strings.ToUpper(front[:1]) + front[1:] + "."
+	}
+	return text
+}
+
+// trendAnswer words how the comparisons of a workload go along its axes, and where their order changes.
+func (s *Sweep) trendAnswer(a *Answer, trends []Trend) string {
+	var texts []string
+	for i := range trends {
+		t := &trends[i]
+		if t.Workload != a.Workload {
+			continue
+		}
+		text := "along " + t.Label() + parenthesis(t.Where) + ": "
+		switch reason, common := commonReason(t.Effects); {
+		case len(t.Effects) == 0:
+			text += "no comparison was planned"
+		case common:
+			text += s.noVerdict(reason)
+		default:
+			clauses := t.segmentNotes()
+			for j := range t.Crossovers {
+				if c := &t.Crossovers[j]; !c.Planned { // the stretches say the others
+					clauses = append(clauses, c.Text(&t.Axis, t.Metric))
+				}
+			}
+			text += strings.Join(clauses, "; ") + ", in this sweep"
+		}
+		texts = append(texts, text)
+	}
+	return a.Workload + ", " + strings.Join(texts, ". Also ") + "."
+}
+
+// leader is the strategy with the largest gain of those that are better than their baseline; "" if none is.
+func leader(effects []Effect) string {
+	best := -1
+	for i := range effects {
+		if e := &effects[i]; e.Verdict == Better && e.BaselineBuild == "" && (best < 0 || better(e.Metric, e.Ratio, effects[best].Ratio)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return effects[best].Strategy
 }
 
 // answer words the effects of one workload at one point.
@@ -45,13 +115,22 @@ func (s *Sweep) answer(effects []Effect) string {
 		return "no comparison was planned"
 	}
 	if reason, ok := commonReason(effects); ok {
-		return "no verdict, because " + reason
+		return s.noVerdict(reason)
 	}
 	var clauses []string
 	for _, group := range byBaseline(effects) {
 		clauses = append(clauses, findings(group)...)
 	}
 	return strings.Join(clauses, "; ") + ", in this sweep"
+}
+
+// noVerdict says that there is none, and why. What makes the whole sweep worth nothing is told once, before the
+// answers (Summary.Distrust).
+func (s *Sweep) noVerdict(reason string) string {
+	if reason == s.sickness() {
+		return "no verdict, since this sweep is not to be trusted"
+	}
+	return "no verdict, because " + reason
 }
 
 // byBaseline groups effects that have one baseline, in the order of the first of each.
@@ -79,11 +158,12 @@ func findings(effects []Effect) []string {
 		}
 	}
 	if same := withVerdict(effects, NoDifference); len(same) > 0 {
-		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: one of less than %s could hide",
-			strings.Join(names(same), ", "), baselineName(&same[0]), FormatRatio(hidden(same))))
+		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: %s",
+			strings.Join(names(same), ", "), baselineName(&same[0]), hiddenWords(hidden(same))))
 	}
 	for _, e := range withVerdict(effects, Undecided) {
-		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), e.Reason))
+		reason, _, _ := strings.Cut(e.Reason, ": ") // the notes have all of it
+		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), reason))
 	}
 	return clauses
 }
@@ -111,6 +191,15 @@ func hidden(effects []Effect) float64 {
 		most = max(most, e.High, 1/e.Low)
 	}
 	return most
+}
+
+// hiddenWords say what a ratio that intervals allow means.
+func hiddenWords(most float64) string {
+	const hopeless = 3
+	if most > hopeless {
+		return "the blocks are too few, or the machine too busy, to tell"
+	}
+	return "one of less than " + FormatRatio(most) + " could hide"
 }
 
 // commonReason is the reason why all effects are undecided, if it is one.

@@ -202,9 +202,9 @@ func TestEffectsAtSeveralPoints(t *testing.T) {
 		t.Errorf("effects %+v", effects)
 	}
 	answers := both.Answers()
-	if len(answers) != 2 || !strings.HasPrefix(answers[0].Text, "mix (producers 1): `actor` completes 0.50× (") ||
-		!strings.HasPrefix(answers[1].Text, "mix (producers 16): `actor` completes 2.0") {
-		t.Errorf("answers %+v", answers)
+	const want = "mix, along producers: `actor` against `mutex`: worse at 1 (0.50×), better at 16 (2.00×), in this sweep."
+	if len(answers) != 1 || answers[0].Text != want || len(answers[0].Effects) != 2 {
+		t.Errorf("answers %+v, want one, %q, with both effects", answers, want)
 	}
 }
 

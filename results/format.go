@@ -43,7 +43,9 @@ const coarse = math.MaxInt
 // size first, in which it is at least 1: with two significant digits at least, and three from the unit
 // of index fine on. Whole numbers of bytes have no fraction.
 func scale(value, first float64, units []string, step float64, fine int) string {
-	value /= first
+	if value /= first; math.IsInf(value, 1) {
+		return absent
+	}
 	for i, unit := range units {
 		decimals := 1
 		switch {

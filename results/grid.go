@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,13 +28,13 @@ func (t *Table) width() int {
 }
 
 // writeText writes tables of the same rows beside each other as long as they fit in limit characters,
-// then below.
+// and all others below.
 func writeText(out *strings.Builder, tables []Table, limit int) {
 	for len(tables) > 0 {
 		labels := Column{Cells: tables[0].Labels, Left: true}
 		width := labels.width()
 		fit := 0
-		for fit < len(tables) && (fit == 0 || width+tables[fit].width() <= limit) {
+		for fit < len(tables) && (fit == 0 || width+tables[fit].width() <= limit && slices.Equal(tables[fit].Labels, labels.Cells)) {
 			width += tables[fit].width()
 			fit++
 		}

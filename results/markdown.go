@@ -34,6 +34,16 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 		}
 		writeList(&out, section.Notes)
 	}
+	for i := range summary.Trends {
+		t := &summary.Trends[i]
+		fmt.Fprintf(&out, "\n## %s\n", t.Title())
+		tables := t.Tables()
+		for j := range tables {
+			writeMarkdown(&out, &tables[j])
+		}
+		out.WriteString("\n")
+		writeList(&out, t.Notes())
+	}
 	fmt.Fprint(&out, "\n## How to read this\n")
 	for _, note := range summary.Footnotes {
 		fmt.Fprintf(&out, "\n%s\n", markdownText.Replace(note))
@@ -48,6 +58,10 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, seed %d.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
 		summary.Begun, summary.Seed, summary.Command, summary.Files)
+	for _, source := range summary.Sources {
+		fence := strings.Repeat("`", max(3, 1+longestRun(source.Text, '`')))
+		fmt.Fprintf(&out, "\n%s:\n\n%syaml\n%s\n%s\n", quoted(source.Path), fence, strings.TrimRight(source.Text, "\n"), fence)
+	}
 	if len(summary.Profiles) > 0 {
 		out.WriteString("\nProfiles:\n\n")
 		writeList(&out, summary.Profiles)
@@ -57,6 +71,18 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// longestRun is the length of the longest run of a character in a text.
+func longestRun(text string, of rune) int {
+	longest, run := 0, 0
+	for _, r := range text {
+		if run++; r != of {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
 }
 
 func writeList(out *strings.Builder, items []string) {

@@ -19,6 +19,12 @@ type Meta struct {
 	Planned  []Comparison `json:"planned"`
 	Verdicts int          `json:"verdicts"`
 
+	// Ideas are the steps between strategies that differ in one thing.
+	Ideas []Idea `json:"ideas,omitempty"`
+
+	// Sources are the files that workloads came from, with what they said.
+	Sources []Source `json:"sources,omitempty"`
+
 	// Against describes the other build, where two are compared: its version and commit.
 	Against *Build `json:"against,omitempty"`
 	// Runs is the number of runs that the blocks have here, if it is not cells × blocks, and SearchesPlanned
@@ -45,6 +51,12 @@ type Meta struct {
 	Resumed int `json:"resumed,omitempty"`
 	// Interrupted says that the sweep was ended early, or is still under way; what had finished counts.
 	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Source is a file that a workload was read from.
+type Source struct {
+	Path string `json:"path"` // as given
+	Text string `json:"text"`
 }
 
 // Workload is what a reader of the results needs to know of a workload.

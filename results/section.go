@@ -20,6 +20,10 @@ type Section struct {
 	Cells   []CellSummary // in the order of Sweep.Cells; empty if the workload was not run
 	Effects []Effect
 	Health  []Health
+	// Steps are what ideas bought here, where strategies were run that differ in one; Front is the choice that is
+	// left, nil where fewer than two strategies can be compared.
+	Steps []Step
+	Front *Front
 	// Searches are those for the highest rate of the workload; then there are no cells, effects and health.
 	Searches []Search
 	Tables   []Table // the planned comparison, then one a role, whose rows are cells; or the searches
@@ -69,8 +73,10 @@ func (s *Sweep) Sections() []Section {
 					section.Health = append(section.Health, h)
 				}
 			}
+			section.Steps = s.steps(point)
+			section.Front = s.front(&section)
 			section.fillTables(s)
-			section.Notes = slices.Concat(w.Notes, s.cellNotes(&section), section.mixNotes(), s.sustainedNotes(&section), effectNotes(section.Effects))
+			section.Notes = slices.Concat(w.Notes, s.cellNotes(&section), section.mixNotes(), s.sustainedNotes(&section), effectNotes(section.Effects), section.stepsNotes())
 			sections = append(sections, section)
 		}
 		if len(points) == 0 {

@@ -10,8 +10,8 @@ func (s *Section) fillTables(sweep *Sweep) {
 			s.Tables = append(s.Tables, t)
 		}
 	}
-	for _, detail := range []func() (Table, bool){s.pacingTable, s.harnessTable, func() (Table, bool) { return sweep.hostTable(s) }} {
-		if t, ok := detail(); ok {
+	for _, further := range []func() (Table, bool){s.stepsTable, s.frontTable, s.pacingTable, s.harnessTable, func() (Table, bool) { return sweep.hostTable(s) }} {
+		if t, ok := further(); ok {
 			s.Tables = append(s.Tables, t)
 		}
 	}

@@ -21,6 +21,7 @@ type Summary struct {
 	Preflight    string
 	Warnings     []string
 	Sections     []Section
+	Trends       []Trend  // in the order of Meta.Workloads
 	Footnotes    []string // what the signs and intervals in the tables mean
 	Reading      []string // how to read the numbers, and how not to
 	Environment  []Fact
@@ -28,6 +29,7 @@ type Summary struct {
 	Seed         uint64
 	Command      string   // as a POSIX shell takes it
 	Files        string   // what lies beside the summary, and what to do with it
+	Sources      []Source // files that workloads came from
 	Profiles     []string // which cells were profiled, and the file of each
 	Settings     Table    // of the workloads; no rows if there are none
 }
@@ -37,16 +39,17 @@ type Fact struct{ Name, Value string }
 
 // Summary returns the sweep in words and tables.
 func (s *Sweep) Summary() Summary {
-	sections := s.Sections()
+	sections, trends := s.Sections(), s.Trends()
 	return Summary{
 		Title:        "tailrace: which concurrency model?",
 		Headline:     s.headline(),
 		Distrust:     s.sickness(),
-		Answers:      s.Answers(),
+		Answers:      s.answersOf(sections, trends),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
 		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.hostWarnings(s.Effects()), s.runWarnings()),
 		Sections:     sections,
+		Trends:       trends,
 		Footnotes:    s.footnotes(sections),
 		Reading:      reading(),
 		Environment:  s.environment(),
@@ -55,6 +58,7 @@ func (s *Sweep) Summary() Summary {
 		Command:      shellLine(s.Meta.Command),
 		Files: "`runs.jsonl` has every run, `bench.txt` the same for\n`benchstat -col /strategy bench.txt` " +
 			"(in a clone of tailrace: `go tool benchstat`), `latency/` the\nHdrHistogram log of each run.",
+		Sources:  s.Meta.Sources,
 		Profiles: s.profiles(),
 		Settings: s.settings(),
 	}
@@ -135,6 +139,10 @@ with one call, can pass it.`,
 the last one, its percentiles are not what a client that arrives at its own time would see: they leave out
 the wait for a slow call before it (coordinated omission), and rank nothing.`,
 		`From the intended time: the time from when the call was due, whether or not it could start then.`,
+		`What each idea bought, what is given up, and changes of order that are no planned comparison are descriptions: their intervals
+hold for a column or an axis, or, where something is called the best, by themselves, and give no verdict.`,
+		`A change of order lies between two tested points, and nothing finer is known. A scaling law (N. J. Gunther's) is fitted only to five
+levels or more within the processors; beyond them, goroutines wait in line.`,
 		`CPU/op is the processor time of the whole run over its operations, harness included; where the load is
 paced, most of it is the busy waiting of the generator for the moment at which a call is due.`,
 	}

@@ -37,6 +37,14 @@ func (s *Sweep) WriteTable(w io.Writer, columns int) error {
 			fmt.Fprintln(&out, "  "+note)
 		}
 	}
+	for i := range summary.Trends {
+		t := &summary.Trends[i]
+		fmt.Fprintf(&out, "\n%s\n", t.Title())
+		writeText(&out, t.Tables(), columns)
+		for _, note := range t.Notes() {
+			fmt.Fprintln(&out, "  "+note)
+		}
+	}
 	fmt.Fprintf(&out, "\n%s\n", strings.Join(summary.Footnotes, "\n"))
 	for _, line := range summary.Profiles {
 		fmt.Fprintln(&out, "profile: "+line)

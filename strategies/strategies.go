@@ -233,3 +233,24 @@ func Find(name string) (Strategy, error) {
 	}
 	return Strategy{}, fmt.Errorf("strategies: unknown strategy %q", name)
 }
+
+// Idea is a step between two strategies that differ in one thing: what their results differ by is what it
+// buys, or costs.
+type Idea struct{ Name, From, To string }
+
+// Ideas are the steps that there are in List. The two of actor-plain change a second thing, the list of
+// segments that it copies with every publication, which costs less than can be seen while segments are few.
+var Ideas = []Idea{
+	{"shared read lock", "mutex", "rwmutex"},
+	{"brief critical section", "mutex", "mutex-brief"},
+	{"brief critical section", "rwmutex", "rwmutex-brief"},
+	{"reader-biased lock", "rwmutex", "rbmutex"},
+	{"snapshot reads", "mutex-brief", "mutex-rcu"},
+	{"snapshot reads", "actor-mailbox", "actor"},
+	{"parallel writes", "mutex-rcu", "atomics"},
+	{"group commit", "mutex-rcu", "mutex-group"},
+	{"group commit", "actor-plain", "actor"},
+	{"channel", "mutex-rcu", "actor-plain"},
+	{"channel", "mutex-group", "actor"},
+	{"channel and group commit", "mutex-rcu", "actor"},
+}

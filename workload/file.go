@@ -30,7 +30,7 @@ func LoadGrid(path string, flags Overrides, scale bool) ([]Workload, error) {
 	}
 	grid, err := parseFile(path, data, flags, scale)
 	for i := range grid {
-		grid[i].Source = printablePath(path)
+		grid[i].Source, grid[i].SourceText = printablePath(path), string(data)
 	}
 	return grid, err
 }

@@ -99,6 +99,7 @@ func TestLoadMapsEveryKey(t *testing.T) {
 	want.ProduceRate = 7000
 	want.Duration, want.Ramp = 2*time.Minute, time.Minute
 	want.Primary = "e2e-p90-sec"
+	want.SourceText = w.SourceText
 	if want.Source = w.Source; filepath.Base(w.Source) != "My Load.yaml" {
 		t.Errorf("read from %q", w.Source)
 	}

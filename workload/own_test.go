@@ -74,7 +74,7 @@ func TestOwnFileHonoursEveryKey(t *testing.T) {
 		if filepath.Base(grid[i].Source) != "My Load.yaml" {
 			t.Errorf("read from %q", grid[i].Source)
 		}
-		want.Source = grid[i].Source
+		want.Source, want.SourceText = grid[i].Source, grid[i].SourceText
 		if !reflect.DeepEqual(grid[i], want) {
 			t.Errorf("got  %+v\nwant %+v", grid[i], want)
 		}

@@ -32,6 +32,8 @@ type Workload struct {
 	Title string `json:",omitzero"`
 	// Source is the file that the workload was read from; "" for others.
 	Source string `json:"-"`
+	// SourceText is what it said.
+	SourceText string `json:"-"`
 
 	// Either roles: Producers goroutines that only append and Consumers that only read …
 	Producers int `json:",omitzero"`

@@ -94,12 +94,14 @@ func listWorkloads(w io.Writer) {
 }
 
 func listPresets(w io.Writer) {
-	var names []string
-	for _, p := range workload.Presets() {
-		names = append(names, p.Name)
-	}
 	fmt.Fprintln(w, "Presets (--preset)")
-	fmt.Fprintf(w, "  %s\t%s: what runs if nothing else is asked for\n", defaultPreset, strings.Join(names, ", "))
+	for _, p := range presets() {
+		var names []string
+		for _, group := range p.Groups {
+			names = append(names, group[0].Name)
+		}
+		fmt.Fprintf(w, "  %s\t%s: %s; %d blocks\n", p.Name, strings.Join(names, ", "), p.Summary, p.Blocks)
+	}
 }
 
 func listCharts(w io.Writer) {

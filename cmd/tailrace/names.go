@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -52,31 +53,60 @@ func standsFor(name string) []string {
 
 // chosenWorkloads are the workloads that the flags ask for, in order.
 func chosenWorkloads(cmd *cobra.Command, f *runFlags) ([]workload.Workload, error) {
+	preset, err := f.presetNamed()
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case cmd.Flags().Changed("preset") && len(f.workloads) > 0:
 		return nil, usagef("--preset %s: --workloads %s names the workloads already; give either", f.preset, strings.Join(f.workloads, ","))
-	case f.preset == "full":
-		return nil, usagef("--preset full: not available yet; leave it out for the default sweep")
-	case f.preset != defaultPreset:
-		return nil, usagef("--preset %s: no such preset; there is %s", f.preset, defaultPreset)
+	case len(f.workloads) == 0 && f.preset != defaultPreset && f.overrides.HasRoles():
+		return nil, usagef("--preset %s: its workloads say how many workers, producers and consumers there are; leave those flags out, or the preset", f.preset)
 	case f.scale && !slices.ContainsFunc(f.workloads, isFile):
 		return nil, usagef("--scale: there is no file to be scaled; give --workloads FILE.yaml, or leave it out")
 	case len(f.workloads) == 0 && !cmd.Flags().Changed("preset") && f.overrides.HasRoles():
 		return workload.Custom(f.overrides)
+	case len(f.workloads) == 0:
+		if !cmd.Flags().Changed("blocks") {
+			f.blocks = preset.Blocks
+		}
+		return f.presetWorkloads(&preset)
 	}
 	return f.findWorkloads()
 }
 
-// findWorkloads returns presets and files by name, changed by the flags; all presets for none.
-func (f *runFlags) findWorkloads() ([]workload.Workload, error) {
-	names := f.workloads
-	if len(names) == 0 {
-		for _, preset := range workload.Presets() {
-			names = append(names, preset.Name)
+// presetNamed is the preset that the flags ask for.
+func (f *runFlags) presetNamed() (workload.Preset, error) {
+	var names []string
+	for _, p := range presets() {
+		if p.Name == f.preset {
+			return p, nil
 		}
+		names = append(names, p.Name)
 	}
+	return workload.Preset{}, usagef("--preset %s: no such preset; there are %s%s", f.preset, strings.Join(names, ", "), workload.Suggestion(f.preset, names))
+}
+
+// presets are those for this machine.
+func presets() []workload.Preset { return workload.PresetsFor(runtime.GOMAXPROCS(0)) }
+
+// presetWorkloads are those of a preset, changed by the flags.
+func (f *runFlags) presetWorkloads(preset *workload.Preset) ([]workload.Workload, error) {
 	var found []workload.Workload
-	for _, name := range names {
+	for _, w := range slices.Concat(preset.Groups...) {
+		grid, err := workload.Grid(w, f.overrides)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, grid...)
+	}
+	return found, nil
+}
+
+// findWorkloads returns workloads and files by name, changed by the flags.
+func (f *runFlags) findWorkloads() ([]workload.Workload, error) {
+	var found []workload.Workload
+	for _, name := range f.workloads {
 		grid, err := f.findWorkload(name)
 		if err != nil {
 			return nil, err
@@ -127,6 +157,14 @@ func completeWorkloads(_ *cobra.Command, _ []string, typed string) ([]string, co
 		choices = append(choices, w.Name+"\t"+w.Describe())
 	}
 	return completeList(typed, choices), cobra.ShellCompDirectiveNoSpace
+}
+
+func completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var choices []string
+	for _, p := range presets() {
+		choices = append(choices, p.Name+"\t"+p.Summary)
+	}
+	return choices, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeList offers the choices for the last element of a list.

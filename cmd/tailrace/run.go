@@ -66,7 +66,7 @@ func newRun(command []string) *cobra.Command {
 		"strategies": completeStrategies,
 		"baseline":   cobra.FixedCompletions(strategies.Names(), cobra.ShellCompDirectiveNoFileComp),
 		"workloads":  completeWorkloads,
-		"preset":     completeOneOf(defaultPreset),
+		"preset":     completePresets,
 		"pattern": completeOneOf(string(workload.Tail), string(workload.CatchUp), string(workload.Random),
 			string(workload.Zipfian), string(workload.ByTime)),
 		"acks":     completeOneOf(workload.AcksNone, workload.AcksLeader, workload.AcksAll),

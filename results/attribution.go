@@ -1,0 +1,109 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Idea is one step between two strategies that differ in nothing else: what it changes is what it buys.
+type Idea struct {
+	Name string `json:"name"` // "snapshot reads"
+	From string `json:"from"` // strategy without it
+	To   string `json:"to"`   // strategy with it
+}
+
+// Step is what an idea bought at one point: the ratio, on a metric, of the strategy that has it to the one
+// that does not. It was not planned, and has no verdict; the intervals of one point and metric hold together
+// with 95 %.
+type Step struct {
+	Idea
+	Metric string
+	Interval
+	// CPU is the same ratio on processor time per operation.
+	CPU Interval
+	// Reason says why the ratio counts for nothing (a side failed verification, say); "" if it does.
+	Reason string
+}
+
+// steps are the ideas between strategies that were run at a point, in the order of Meta.Ideas.
+func (s *Sweep) steps(point Cell) []Step {
+	metric := s.primary(point.Workload)
+	ran := make(map[Cell]bool)
+	for i := range s.Runs {
+		ran[s.Runs[i].Cell] = true
+	}
+	var steps []Step
+	for _, idea := range s.Meta.Ideas {
+		if ran[cellAt(point, idea.From, "")] && ran[cellAt(point, idea.To, "")] {
+			steps = append(steps, Step{Idea: idea, Metric: metric})
+		}
+	}
+	level := 1 - (1-confidence)/float64(max(1, len(steps)))
+	sick := s.sickness()
+	for i := range steps {
+		step := &steps[i]
+		from, to := cellAt(point, step.From, ""), cellAt(point, step.To, "")
+		step.Interval, _ = s.ratio(to, from, metric, level)
+		step.CPU, _ = s.ratio(to, from, MetricCPU, level)
+		step.Reason = cmp.Or(sick, s.distrust(to, metric), s.distrust(from, metric))
+		if step.Reason == "" && step.Blocks < 2 {
+			step.Reason = "fewer than two blocks"
+		}
+	}
+	return steps
+}
+
+// Text is the ratio with its interval, and the sign of no difference or of no verdict where it is one.
+func (s *Step) Text() string {
+	switch {
+	case s.Reason != "":
+		return s.Interval.Text() + " " + undecidedSign
+	case !s.Excludes1():
+		return s.Interval.Text() + " " + noDifferenceSign
+	}
+	return s.Interval.Text()
+}
+
+// stepsTable says what each idea bought; false where no two strategies differ in one.
+func (s *Section) stepsTable() (Table, bool) {
+	t := Table{Title: "what each idea bought (not planned, so no verdict; 95 % over each column)"}
+	route, gain, cost := Column{Head: "from → to", Left: true}, Column{Head: MetricLabel(s.Workload.Primary), Left: true}, Column{Head: MetricLabel(MetricCPU), Left: true}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		t.Labels = append(t.Labels, step.Name)
+		route.Cells = append(route.Cells, step.From+" → "+step.To)
+		gain.Cells = append(gain.Cells, step.Text())
+		cost.Cells = append(cost.Cells, step.CPU.Text())
+	}
+	t.Columns = []Column{route, gain, cost}
+	return t, len(s.Steps) > 0
+}
+
+// stepsNotes say why steps are worth nothing, where the effects don't say so.
+func (s *Section) stepsNotes() []string {
+	told := make(map[string]bool)
+	for i := range s.Effects {
+		told[s.Effects[i].Reason] = true
+	}
+	var notes []string
+	for i := range s.Steps {
+		if step := &s.Steps[i]; step.Reason != "" && !told[step.Reason] {
+			told[step.Reason] = true
+			notes = append(notes, fmt.Sprintf("%s, %s → %s: no telling: %s", step.Name, step.From, step.To, step.Reason))
+		}
+	}
+	return notes
+}
+
+// sameAs words a step to a strategy that bought nothing which shows: "`mutex-rcu` is not distinguishable from it
+// (…): no gain from channel and group commit shows here". It is "" if there is none.
+func (s *Section) sameAs(strategy string) string {
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.To == strategy && step.Reason == "" && !step.Excludes1() {
+			return fmt.Sprintf("%s is not distinguishable from %s (the ratio is %s, not planned): no gain from %s shows here",
+				quoted(step.From), quoted(strategy), step.Interval.Text(), step.Name)
+		}
+	}
+	return ""
+}
