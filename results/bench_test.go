@@ -90,17 +90,52 @@ func TestBenchIsReadBackWhole(t *testing.T) {
 	}
 }
 
-// TestBenchstatPivots has benchstat itself compare the strategies, and its medians with ours.
-func TestBenchstatPivots(t *testing.T) {
-	dir := t.TempDir()
+// TestBenchstatPrintsOurMedians has benchstat itself compare the strategies, and its medians of every metric with
+// ours.
+func TestBenchstatPrintsOurMedians(t *testing.T) {
 	s := resultstest.Sweep(3)
-	path := filepath.Join(dir, "bench.txt")
+	path := filepath.Join(tempDir(t), "bench.txt")
 	write(t, path, bench(t, s))
-	out, err := exec.Command("go", "tool", "benchstat", "-col", "/strategy", "-row", "/workload",
-		"-filter", ".unit:op/s", "-format", "csv", path).CombinedOutput()
+	var stderr bytes.Buffer
+	command := exec.Command("go", "tool", "benchstat", "-col", "/strategy", "-row", "/workload", "-format", "csv", path)
+	command.Stderr = &stderr
+	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, &stderr)
 	}
+	if strings.Contains(stderr.String(), "need >= ") {
+		t.Errorf("too few runs for an interval:\n%s", &stderr)
+	}
+	medians := readBenchstat(t, out)
+	compared := make(map[string]bool)
+	for _, c := range s.Cells() {
+		name := strings.Replace(c.Cell.Label(), "A/A", "aa", 1)
+		for _, metric := range results.MetricNames() {
+			want, ok := c.Median(metric)
+			if !ok {
+				continue
+			}
+			compared[metric] = true
+			got, ok := medians[[3]string{metric, c.Cell.Workload, name}]
+			if !ok || math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%s of %s in %s: benchstat has %v, %t, want %v", metric, name, c.Cell.Workload, got, ok, want)
+			}
+		}
+	}
+	for _, metric := range []string{
+		results.MetricOps, results.MetricCPU, results.MetricAllocs, results.MetricSwitches, results.MetricProduceBytes,
+		results.LatencyMetric(results.KindEndToEnd, "p999"), results.LatencyMetric(results.KindProduce, "mean"),
+	} {
+		if !compared[metric] {
+			t.Errorf("%s was not compared", metric)
+		}
+	}
+}
+
+// readBenchstat returns the medians in benchstat's tables, by unit, workload and strategy. In each the strategies
+// are to stand in the order of the file, the baseline first.
+func readBenchstat(t *testing.T, out []byte) map[[3]string]float64 {
+	t.Helper()
 	reader := csv.NewReader(bytes.NewReader(out))
 	reader.FieldsPerRecord = -1
 	reader.LazyQuotes = true
@@ -108,38 +143,32 @@ func TestBenchstatPivots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	column := make(map[string]int)
-	medians := make(map[string][]string)
+	medians := make(map[[3]string]float64)
+	var strategies, units []string // by column
 	for _, row := range rows {
 		switch {
-		case len(column) == 0 && slices.Contains(row, "mutex"):
-			for i, name := range row {
-				if name != "" {
-					column[name] = i
+		case len(row) < 2 || row[0] == "geomean":
+		case row[0] != "":
+			for column, name := range strategies {
+				if name == "" || column >= len(row) || row[column] == "" {
+					continue
 				}
+				v, err := strconv.ParseFloat(row[column], 64)
+				if err != nil {
+					t.Errorf("%q: %v", row, err)
+				}
+				medians[[3]string{units[column], row[0], name}] = v
 			}
-		case len(row) > 1:
-			medians[row[0]] = row
+		case slices.Contains(row, "CI"):
+			units = row
+		default:
+			strategies = row
+			if row[1] != "mutex" {
+				t.Errorf("the baseline is not benchstat's base: %q", row)
+			}
 		}
 	}
-	for _, c := range s.Cells() {
-		name := strings.Replace(c.Cell.Label(), "A/A", "aa", 1)
-		at, ok := column[name]
-		if !ok {
-			t.Fatalf("no column for %s:\n%s", name, out)
-		}
-		want, _ := c.Median(results.MetricOps)
-		row := medians[c.Cell.Workload]
-		if at >= len(row) {
-			t.Fatalf("no row for %s:\n%s", c.Cell.Workload, out)
-		}
-		if got, err := strconv.ParseFloat(row[at], 64); err != nil || math.Abs(got/want-1) > 1e-6 {
-			t.Errorf("%s of %s: benchstat has %s, want %v", name, c.Cell.Workload, row[at], want)
-		}
-	}
-	if first := slices.Min([]int{column["mutex"], column["rwmutex"], column["atomics"], column["actor"]}); column["mutex"] != first {
-		t.Errorf("the baseline is not benchstat's base: %v", column)
-	}
+	return medians
 }
 
 func TestBenchNamesAndValues(t *testing.T) {

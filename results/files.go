@@ -6,23 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 // CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
 // has none; nor has one in which a sweep was killed before its first run had ended.
 func CheckUnused(dir string) error {
-	names := []string{metaFile, runsFile, planFile, benchFile, summaryFile, "report.html"}
+	made := []string{benchFile, summaryFile, csvFile, "report.html"}
+	names := append([]string{metaFile, runsFile, planFile}, made...)
 	if info, err := os.Lstat(filepath.Join(dir, runsFile)); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		names = []string{benchFile, summaryFile, "report.html"}
+		names = made
 	}
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return fmt.Errorf("results: %s: %w (%s)", dir, ErrExists, name)
 		}
 	}
-	for _, name := range []string{latencyDir, chartsDir} {
+	for _, name := range []string{latencyDir, chartsDir, ombDir} {
 		if entries, err := os.ReadDir(filepath.Join(dir, name)); err == nil && len(entries) > 0 {
 			return fmt.Errorf("results: %s: %w (%s/%s)", dir, ErrExists, name, entries[0].Name())
 		}
@@ -30,9 +35,18 @@ func CheckUnused(dir string) error {
 	return nil
 }
 
-// WriteFiles writes bench.txt and summary.md into the sweep's directory.
+// WriteFiles writes everything into the sweep's directory that is made from meta.json, runs.jsonl and the
+// latency logs: bench.txt, summary.md, summary.csv, omb/ and latency/*.hgrm (see the package comment). Files of the
+// last two that an earlier call wrote, and this one does not, are removed. What can't be read of a latency log
+// is told in s.Warnings, and its run is left out of these two.
 func (s *Sweep) WriteFiles() error {
-	return cmp.Or(s.replace(benchFile, s.WriteBench), s.replace(summaryFile, s.WriteSummary))
+	return cmp.Or(
+		s.writeDistributions(), // first: what they warn of belongs in the summary
+		s.writeTestResults(),
+		s.replace(benchFile, s.WriteBench),
+		s.replace(summaryFile, s.WriteSummary),
+		s.replace(csvFile, s.WriteCSV),
+	)
 }
 
 // replace is ReplaceFile for a file of the sweep.
@@ -43,9 +57,77 @@ func (s *Sweep) replace(name string, write func(io.Writer) error) error {
 	return nil
 }
 
+// warn adds a warning, once.
+func (s *Sweep) warn(text string) {
+	if !slices.Contains(s.Warnings, text) {
+		s.Warnings = append(s.Warnings, text)
+	}
+}
+
+// fileSet is all files of one kind in a folder of the sweep. Each is complete whenever it is there, and none is
+// durable: they are many, and can be made again.
+type fileSet struct {
+	sweep   *Sweep
+	folder  string
+	ours    *regexp.Regexp // the names that such files have: others may lie beside them
+	written map[string]bool
+}
+
+func (s *Sweep) fileSet(folder string, ours *regexp.Regexp) *fileSet {
+	return &fileSet{s, folder, ours, make(map[string]bool)}
+}
+
+// replace writes one of the files.
+func (f *fileSet) replace(name string, write func(io.Writer) error) error {
+	dir := filepath.Join(f.sweep.Dir, f.folder)
+	if len(f.written) == 0 {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("results: %w", err)
+		}
+	}
+	f.written[name] = true
+	if err := replaceFile(filepath.Join(dir, name), write, false); err != nil {
+		return fmt.Errorf("results: write %s/%s: %w", f.folder, name, err)
+	}
+	return nil
+}
+
+// removeOthers removes the files that an earlier report wrote and this one did not.
+func (f *fileSet) removeOthers() error {
+	dir := filepath.Join(f.sweep.Dir, f.folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("results: %w", err)
+	}
+	for _, entry := range entries {
+		if !f.ours.MatchString(entry.Name()) || f.written[entry.Name()] || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
+			return fmt.Errorf("results: %w", err)
+		}
+	}
+	return nil
+}
+
+// safeName replaces all characters that are not safe in a file name in every shell.
+func safeName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // ReplaceFile writes a file under another name and renames it, so that it is complete whenever it is
 // there. It is durable when ReplaceFile returns.
 func ReplaceFile(path string, write func(io.Writer) error) error {
+	return replaceFile(path, write, true)
+}
+
+func replaceFile(path string, write func(io.Writer) error, durable bool) error {
 	var content bytes.Buffer
 	if err := write(&content); err != nil {
 		return err
@@ -56,12 +138,15 @@ func ReplaceFile(path string, write func(io.Writer) error) error {
 	}
 	defer os.Remove(file.Name()) // fails once it is renamed
 	if _, err = file.Write(content.Bytes()); err == nil {
-		err = errors.Join(file.Chmod(0o644), file.Sync())
+		err = file.Chmod(0o644)
+	}
+	if err == nil && durable {
+		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), path); err != nil {
+	if err := os.Rename(file.Name(), path); err != nil || !durable {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

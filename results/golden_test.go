@@ -50,6 +50,7 @@ func TestGolden(t *testing.T) {
 		"narrow":     {invented, func(s *results.Sweep, w io.Writer) error { return s.WriteTable(w, 80) }},
 		"summary":    {invented, (*results.Sweep).WriteSummary},
 		"bench":      {invented, (*results.Sweep).WriteBench},
+		"csv":        {invented, (*results.Sweep).WriteCSV},
 		"unhealthy":  {failed, table},
 		"no-verdict": {failed, (*results.Sweep).WriteSummary},
 	} {
@@ -101,7 +102,7 @@ func TestNothingRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for what, write := range map[string]func(io.Writer) error{
-				"table": func(w io.Writer) error { return s.WriteTable(w, 0) }, "summary": s.WriteSummary, "bench": s.WriteBench,
+				"table": func(w io.Writer) error { return s.WriteTable(w, 0) }, "summary": s.WriteSummary, "bench": s.WriteBench, "csv": s.WriteCSV,
 			} {
 				var out bytes.Buffer
 				if err := write(&out); err != nil {

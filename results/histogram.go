@@ -189,8 +189,8 @@ type Bucket struct {
 // histogram's range, if any, are the last one.
 func (h *Histogram) Buckets() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		for _, bar := range h.buckets.Distribution() {
-			if bar.Count > 0 && !yield(Bucket{Low: bar.From, High: bar.To, Count: bar.Count}) {
+		for i, count := range h.buckets.Export().Counts {
+			if index := int64(i); count > 0 && !yield(Bucket{Low: lowestOf(index), High: lowestOf(index+1) - 1, Count: count}) {
 				return
 			}
 		}

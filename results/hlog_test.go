@@ -2,13 +2,9 @@ package results_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,85 +126,7 @@ func TestHlogRefuses(t *testing.T) {
 	}
 }
 
-// TestJavaReadsHlog has HdrHistogram's own processor read a log of several intervals, which it adds up, and
-// compares every row of its percentiles with the buckets here.
-func TestJavaReadsHlog(t *testing.T) {
-	jar := ""
-	for _, name := range []string{"HdrHistogram.jar", "hdrhistogram.jar"} {
-		if path := filepath.Join("/usr/share/java", name); jar == "" && exists(path) {
-			jar = path
-		}
-	}
-	if jar == "" {
-		t.Skip("no HdrHistogram.jar in /usr/share/java (Debian: libhdrhistogram-java)")
-	}
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("no java in PATH")
-	}
-	var intervals []results.IntervalHistograms
-	for i := range 5 {
-		hists := map[string]*results.Histogram{results.KindProduce: results.NewHistogram(), results.KindEndToEnd: results.NewHistogram()}
-		for j := range int64(4000) {
-			j += int64(i) * 4000
-			hists[results.KindProduce].Record(1000 + j*j/100)
-			hists[results.KindEndToEnd].Record(50_000 + j*j*j/1000)
-		}
-		intervals = append(intervals, results.IntervalHistograms{Start: float64(i) / 10, Length: 0.1, Histograms: hists})
-	}
-	var log bytes.Buffer
-	if err := results.WriteHlog(&log, hlogStart, intervals); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "run.hlog")
-	if err := os.WriteFile(path, log.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for tag, h := range results.Total(intervals) {
-		out, err := exec.Command(java, "-cp", jar, "org.HdrHistogram.HistogramLogProcessor",
-			"-i", path, "-tag", tag, "-csv", "-outputValueUnitRatio", "1").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", tag, err, out)
-		}
-		compareWithJava(t, tag, h, string(out))
-	}
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-func compareWithJava(t *testing.T, tag string, h *results.Histogram, out string) {
-	t.Helper()
-	if !strings.Contains(out, "#[StartTime: 1793611800.123 ") {
-		t.Errorf("%s: java read another start time:\n%.200s", tag, out)
-	}
-	reader := csv.NewReader(strings.NewReader(out))
-	reader.Comment = '#'
-	rows, err := reader.ReadAll()
-	if err != nil || len(rows) < 50 {
-		t.Fatalf("%s: %d rows, %v:\n%.500s", tag, len(rows), err, out)
-	}
-	for _, row := range rows[1:] {
-		value, err1 := strconv.ParseFloat(row[0], 64)
-		percentile, err2 := strconv.ParseFloat(row[1], 64)
-		count, err3 := strconv.ParseInt(row[2], 10, 64)
-		if err1 != nil || err2 != nil || err3 != nil {
-			t.Fatalf("%s: row %q", tag, row)
-		}
-		var below int64
-		for b := range h.Buckets() {
-			if b.High <= int64(value) {
-				below += b.Count
-			}
-		}
-		if below != count {
-			t.Errorf("%s: %d values up to %v, java has %d", tag, below, value, count)
-		}
-		// Java's row is the first bucket that reaches the percentile: at most one bucket further.
-		if q := float64(h.Quantile(percentile)); percentile > 0 && (q > value || q < value*0.99 && percentile < 0.999) {
-			t.Errorf("%s: percentile %v is %v, java has %v", tag, percentile, q, value)
-		}
-	}
 }

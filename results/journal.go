@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Errors that callers decide on; test with errors.Is.
@@ -30,7 +29,9 @@ const (
 	planFile    = "plan.json"
 	benchFile   = "bench.txt"
 	summaryFile = "summary.md"
+	csvFile     = "summary.csv"
 	latencyDir  = "latency"
+	ombDir      = "omb"
 	chartsDir   = "charts"
 )
 
@@ -207,18 +208,10 @@ func latencyName(run *Run) string {
 			strategy += "-" + part
 		}
 	}
-	safe := func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-':
-			return r
-		}
-		return '_'
-	}
-	name := fmt.Sprintf("%04d-%s-%s-b%d", run.Index, run.Cell.Workload, strategy, run.Block)
-	return strings.Map(safe, name) + ".hlog"
+	return safeName(fmt.Sprintf("%04d-%s-%s-b%d", run.Index, run.Cell.Workload, strategy, run.Block)) + hlogExtension
 }
 
-// Finish ends the sweep: it rewrites meta.json and writes bench.txt and summary.md. The Writer can't be
+// Finish ends the sweep: it rewrites meta.json and writes the files of Sweep.WriteFiles. The Writer can't be
 // used after, whether Finish fails or not.
 func (w *Writer) Finish(meta *Meta) error {
 	// meta.json last: it says that the sweep is finished. The other files are of the new description already.

@@ -100,9 +100,19 @@ func unmarshalSchema(text []byte, into any) error {
 // Histograms reads the latencies of one of the sweep's runs over its whole window, by kind. A run without
 // any gives an empty map.
 func (s *Sweep) Histograms(run *Run) (map[string]*Histogram, error) {
+	return s.histogramsOf(run, nil)
+}
+
+// histogramsOf is Histograms for some kinds alone, all if there are none: the others are not decoded.
+func (s *Sweep) histogramsOf(run *Run, kinds []string) (map[string]*Histogram, error) {
 	total := make(map[string]*Histogram)
 	err := s.latencies(run, func(file io.Reader, path string) error {
-		return scanHlog(file, path, func(line *hlogLine) error { return line.addTo(total) })
+		return scanHlog(file, path, func(line *hlogLine) error {
+			if len(kinds) > 0 && !slices.Contains(kinds, line.tag) {
+				return nil
+			}
+			return line.addTo(total)
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -7,9 +7,14 @@
 //	plan.json          what is to be run, for the harness to go on after an interruption
 //	bench.txt          the runs in Go's benchmark format, for benchstat
 //	latency/*.hlog     one HdrHistogram log (V2) a run, one tagged line for each interval and kind of latency
+//	latency/*.hgrm     its percentiles over the whole run, one file each for produce, consume and e2e
+//	omb/*.json         one result a cell, of its median run, as OpenMessaging Benchmark writes them
 //	summary.md         the answer and its tables, to paste into a document
+//	summary.csv        one row a cell: its metrics and its planned comparison
 //	charts/*.svg|png   written by package plots
 //	report.html        written by package plots
+//
+// What is in each file, and which tool reads it, is in docs/results.md.
 //
 // The package reads no clock and starts no goroutine. Values of its types may be read by several
 // goroutines at once as long as nobody changes them.

@@ -57,7 +57,7 @@ func (s *Sweep) Summary() Summary {
 		Seed:         s.Meta.Seed,
 		Command:      shellLine(s.Meta.Command),
 		Files: "`runs.jsonl` has every run, `bench.txt` the same for\n`benchstat -col /strategy bench.txt` " +
-			"(in a clone of tailrace: `go tool benchstat`), `latency/` the\nHdrHistogram log of each run.",
+			"(in a clone of tailrace: `go tool benchstat`), `summary.csv` the\ncells, `latency/` the HdrHistogram log and the percentiles of each run, `omb/` the cells in the form of OpenMessaging Benchmark.",
 		Sources:  s.Meta.Sources,
 		Profiles: s.profiles(),
 		Settings: s.settings(),
