@@ -1,4 +1,4 @@
-.PHONY: sweep build test race check bench clean
+.PHONY: sweep build install test race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -6,6 +6,18 @@ sweep: build
 
 build:
 	go build -o bin/tailrace ./cmd/tailrace
+
+# The program, its manual and what shells complete: sudo make install, or make install PREFIX=$HOME/.local
+PREFIX ?= /usr/local
+share = $(DESTDIR)$(PREFIX)/share
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
+	install -m 755 bin/tailrace $(DESTDIR)$(PREFIX)/bin/tailrace
+	./bin/tailrace man $(share)/man/man1
+	./bin/tailrace completion bash > $(share)/bash-completion/completions/tailrace
+	./bin/tailrace completion zsh > $(share)/zsh/site-functions/_tailrace
+	./bin/tailrace completion fish > $(share)/fish/vendor_completions.d/tailrace.fish
 
 test:
 	go vet ./...

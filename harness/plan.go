@@ -76,6 +76,7 @@ func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 			p.Meta.Environment.Filesystems[c.Place.Kind] = c.Place.Text
 		}
 	}
+	p.Meta.Design = p.design()
 	return p, nil
 }
 

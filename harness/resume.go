@@ -63,21 +63,42 @@ func fileDigest(path string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// digest identifies what is run, on whatever machine, storage apart: results of one plan can be merged.
-func (p *Plan) digest() string {
-	type part struct {
-		Cell     results.Cell
-		Workload any
-	}
-	var parts []part
+// planPart is a cell with the load that it runs under.
+type planPart struct {
+	Cell     results.Cell
+	Workload any
+}
+
+func (p *Plan) parts() []planPart {
+	var parts []planPart
 	for _, c := range p.all() {
-		parts = append(parts, part{c.Cell, c.Workload})
+		parts = append(parts, planPart{c.Cell, c.Workload})
 	}
-	text, err := json.Marshal(struct {
-		Parts  []part
+	return parts
+}
+
+// digest identifies what is run, on whatever machine, storage apart: results of one plan are parts of one sweep.
+func (p *Plan) digest() string {
+	return digestOf(struct {
+		Parts  []planPart
 		Blocks int
 		Seed   uint64
-	}{parts, p.Options.Blocks, p.Options.Seed})
+	}{p.parts(), p.Options.Blocks, p.Options.Seed})
+}
+
+// design identifies the cells and their loads alone, in whatever order: sweeps of one design differ in nothing but
+// how often, in which order and on which occasion each cell runs.
+func (p *Plan) design() string {
+	var digests []string
+	for _, part := range p.parts() {
+		digests = append(digests, digestOf(part))
+	}
+	slices.Sort(digests)
+	return digestOf(digests)
+}
+
+func digestOf(what any) string {
+	text, err := json.Marshal(what)
 	if err != nil {
 		return "" // numbers that JSON can't hold, which no valid workload has
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // headline says how much was run, on which storage.
@@ -20,7 +21,10 @@ func (s *Sweep) headline() string {
 	if s.Meta.Shard != "" {
 		parts = append(parts, fmt.Sprintf("shard %s: %d runs", s.Meta.Shard, s.plannedRuns()))
 	}
-	parts = append(parts, fmt.Sprintf("seed %d", s.Meta.Seed))
+	parts = append(parts, s.seedText())
+	if n := len(s.sessions()); n > 1 && s.Meta.Plan == "" {
+		parts = append(parts, fmt.Sprintf("%d sessions", n))
+	}
 	if n := s.Meta.Resumed; n > 0 {
 		parts = append(parts, "resumed "+counted(n, "time", "times"))
 	}
@@ -184,6 +188,9 @@ func (s *Sweep) environment() []Fact {
 	}
 	if hosts := s.partHosts(); len(hosts) > 0 {
 		facts[0].Value = strings.Join(hosts, ", ") + "; what follows is that of " + known(e.Host)
+		if s.Meta.Plan == "" {
+			facts[0].Value += ", " + s.Meta.Parts[0].Started.UTC().Format(time.DateTime)
+		}
 	}
 	if other := s.Meta.Against; other != nil {
 		facts = append(facts, Fact{"compared with", fmt.Sprintf("%s: %s, commit %s, %s, %s",
@@ -213,21 +220,6 @@ func (s *Sweep) profiles() []string {
 		lines = append(lines, fmt.Sprintf("%s of `%s` in %s → `%s`", p.Kind, p.Cell.Label(), p.Cell.Workload, p.File))
 	}
 	return lines
-}
-
-// shellLine quotes a command's words as a POSIX shell needs it.
-func shellLine(command []string) string {
-	words := make([]string, len(command))
-	for i, word := range command {
-		safe := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+%@", r))
-		})
-		words[i] = word
-		if !safe {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // shortened says in which runs the window closed before its time, because they had written all that

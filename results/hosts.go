@@ -1,87 +1,126 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// hosts are the machines that executed runs, by name.
-func (s *Sweep) hosts() []string {
-	var hosts []string
-	for i := range s.Runs {
-		if host := s.Runs[i].Host; host != "" && !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
-	}
-	slices.Sort(hosts)
-	return hosts
+// session is an occasion on which a machine executed runs.
+type session struct {
+	host  string
+	began int64 // nanoseconds since 1970; 0 where only hosts are told apart
 }
 
-// logsByHost are the logarithms of the ratios of an effect on each of the hosts.
-func (s *Sweep) logsByHost(e *Effect, hosts []string) [][]float64 {
+func (r *Run) session() session {
+	if r.Session.IsZero() {
+		return session{host: r.Host}
+	}
+	return session{r.Host, r.Session.UnixNano()}
+}
+
+// label is the host, with the time where several sessions are its own.
+func (s session) label(all []session) string {
+	host := cmp.Or(s.host, "unknown")
+	other := func(o session) bool { return o.host == s.host && o != s }
+	if !slices.ContainsFunc(all, other) {
+		return host
+	}
+	return host + " " + time.Unix(0, s.began).UTC().Format(time.DateTime)
+}
+
+// sessions are those of the runs, by host and time; none if it is not known who executed them.
+func (s *Sweep) sessions() []session {
+	var found []session
+	for i := range s.Runs {
+		if of := s.Runs[i].session(); of != (session{}) && !slices.Contains(found, of) {
+			found = append(found, of)
+		}
+	}
+	slices.SortFunc(found, func(a, b session) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.began, b.began))
+	})
+	return found
+}
+
+// factorName is what sessions are: hosts, if each host has one.
+func factorName(sessions []session) string {
+	for i, s := range sessions {
+		if i > 0 && s.host == sessions[i-1].host {
+			return "session"
+		}
+	}
+	return "host"
+}
+
+// logsBySession are the logarithms of the ratios of an effect in each of the sessions.
+func (s *Sweep) logsBySession(e *Effect, sessions []session) [][]float64 {
 	cell, baseline := e.sides()
 	pairs, _ := s.pairs(cell, baseline, e.Metric)
-	logs := make([][]float64, len(hosts))
+	logs := make([][]float64, len(sessions))
 	for _, pair := range pairs {
-		if at := slices.Index(hosts, pair.host); at >= 0 {
+		if at := slices.Index(sessions, pair.session); at >= 0 {
 			logs[at] = append(logs[at], pair.log)
 		}
 	}
 	return logs
 }
 
-// hostTable has the ratios of a section's effects on each host, where there are several; each interval is
-// 95 % by itself.
+// hostTable has the ratios of a section's effects on each host, or in each session, where there are several;
+// each interval is 95 % by itself.
 func (s *Sweep) hostTable(section *Section) (Table, bool) {
-	hosts := s.hosts()
-	if len(hosts) < 2 || len(section.Effects) == 0 {
+	sessions := s.sessions()
+	if len(sessions) < 2 || len(section.Effects) == 0 {
 		return Table{}, false
 	}
-	t := Table{Title: "ratio by host", Detail: true}
-	for _, host := range hosts {
-		t.Columns = append(t.Columns, Column{Head: host, Left: true})
+	t := Table{Title: "ratio by " + factorName(sessions), Detail: true}
+	for _, one := range sessions {
+		t.Columns = append(t.Columns, Column{Head: one.label(sessions), Left: true})
 	}
 	for i := range section.Effects {
 		e := &section.Effects[i]
 		t.Labels = append(t.Labels, e.Strategy)
-		for at, logs := range s.logsByHost(e, hosts) {
+		for at, logs := range s.logsBySession(e, sessions) {
 			t.Columns[at].Cells = append(t.Columns[at].Cells, logInterval(logs, confidence).Text())
 		}
 	}
 	return t, true
 }
 
-// hostChance is the probability below which hosts are said to differ.
-const hostChance = 0.01
+// sessionChance is the probability below which sessions are said to differ.
+const sessionChance = 0.01
 
-// hostWarnings say which effects differ between hosts by more than chance: then blocks are not
+// hostWarnings say which effects differ between hosts, or sessions, by more than chance: then blocks are not
 // independent draws of one ratio, and the interval over all of them is too narrow.
 func (s *Sweep) hostWarnings(effects []Effect) []string {
-	hosts := s.hosts()
-	if len(hosts) < 2 {
+	sessions := s.sessions()
+	if len(sessions) < 2 {
 		return nil
 	}
+	preposition := map[string]string{"host": "on", "session": "in"}
+	factor := factorName(sessions)
 	var warnings []string
 	for i := range effects {
 		e := &effects[i]
-		logs := s.logsByHost(e, hosts)
-		if p, ok := anova(logs); !ok || p >= hostChance {
+		logs := s.logsBySession(e, sessions)
+		if p, ok := anova(logs); !ok || p >= sessionChance {
 			continue
 		}
 		var ratios []string
-		for at, host := range hosts {
+		for at, one := range sessions {
 			if len(logs[at]) > 0 {
-				ratios = append(ratios, fmt.Sprintf("%s on %s", FormatRatio(math.Exp(stat.Mean(logs[at], nil))), host))
+				ratios = append(ratios, fmt.Sprintf("%s %s %s", FormatRatio(math.Exp(stat.Mean(logs[at], nil))), preposition[factor], one.label(sessions)))
 			}
 		}
 		where := pointLabel(e.Point, s.points(e.Workload))
-		warnings = append(warnings, fmt.Sprintf("%s%s: the ratio of `%s` to %s differs between hosts by more than chance, %s: its interval over all blocks is too narrow",
-			e.Workload, parenthesis(where), e.Strategy, baselineName(e), strings.Join(ratios, ", ")))
+		warnings = append(warnings, fmt.Sprintf("%s%s: the ratio of `%s` to %s differs between %ss by more than chance, %s: its interval over all blocks is too narrow",
+			e.Workload, parenthesis(where), e.Strategy, baselineName(e), factor, strings.Join(ratios, ", ")))
 	}
 	return warnings
 }

@@ -67,10 +67,10 @@ func (s *Sweep) logRatios(cell, baseline Cell, metric string) (logs []float64, u
 	return logs, unusable
 }
 
-// pair is the ratio of two runs of one block, which one machine executed.
+// pair is the ratio of two runs of one block, which were executed in one session.
 type pair struct {
-	log  float64 // of the ratio
-	host string
+	log     float64 // of the ratio
+	session session
 }
 
 func (s *Sweep) pairs(cell, baseline Cell, metric string) (pairs []pair, unusable int) {
@@ -92,7 +92,7 @@ func (s *Sweep) pairs(cell, baseline Cell, metric string) (pairs []pair, unusabl
 			unusable++
 			continue
 		}
-		pairs = append(pairs, pair{math.Log(value) - math.Log(other), run.Host})
+		pairs = append(pairs, pair{math.Log(value) - math.Log(other), run.session()})
 	}
 	return pairs, unusable
 }

@@ -8,17 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
-// ErrMerge: the results can't be merged, because they are not parts of one sweep on machines of one kind,
-// or have a run in common. Test with errors.Is; the error says what differs.
+// ErrMerge: the results can't be merged, because they are not of one design or not from machines of one kind,
+// or have a run in common. Test with errors.Is; the error says what differs between which directories.
 var ErrMerge = errors.New("results can't be merged")
 
 // Merge writes the runs of several sweep directories as one into a new directory, and returns what that
-// holds. The directories have to be parts of one plan: the same cells, blocks and seed, run by the same
-// tailrace on machines of a kind, each block whole on one of them. Anything else is refused with ErrMerge
-// before anything is written. Runs get new indices, histograms and profiles are copied, and Meta.Parts
-// lists the parts; results that were merged already can be merged with further ones.
+// holds. The directories are shards of one plan, each block whole on one machine, or sweeps of one design from
+// several days or machines, with whatever seeds and numbers of blocks: the same cells and loads, the same planned
+// comparisons, the same tailrace, machines of a kind. Anything else is refused with ErrMerge before anything is
+// written, and so are searches, whose probes depend on the machine and the day.
+//
+// Blocks stay whole. Those of shards of one plan keep their numbers; of several sweeps they are numbered on, in
+// the order in which the sweeps began, and runs get the session that they are of. Runs get new indices,
+// histograms and profiles are copied, and Meta.Parts lists the parts; results that were merged already can be
+// merged with further ones.
 func Merge(dirs []string, out string) (_ *Sweep, err error) {
 	m := merger{}
 	for _, dir := range dirs {
@@ -62,105 +68,111 @@ func (w *Writer) undo() error {
 
 // merger makes one sweep of several.
 type merger struct {
-	parts []*Sweep
-	runs  []mergedRun // in their new order
+	parts  []*Sweep
+	sweeps []*execution // in the order in which they began
+	runs   []mergedRun  // in their new order
 }
 
 // mergedRun is a run with where it comes from.
 type mergedRun struct {
-	part *Sweep
-	run  *Run
+	part  *Sweep
+	run   *Run
+	block int // its new number
+	// session is the new one; zero where only hosts are told apart.
+	session time.Time
 }
 
-// check refuses parts that don't belong together.
-func (m *merger) check() error {
-	if len(m.parts) == 0 {
-		return fmt.Errorf("%w: there are none", ErrMerge)
-	}
-	first := m.parts[0]
-	for _, part := range m.parts {
-		if part.Meta.Plan == "" {
-			return fmt.Errorf("%w: %s does not say which plan it is part of", ErrMerge, part.Dir)
-		}
-		ours, theirs := traits(&first.Meta), traits(&part.Meta)
-		for i := range ours {
-			if ours[i] != theirs[i] {
-				return fmt.Errorf("%w: %s differs: %s in %s, %s in %s",
-					ErrMerge, ours[i].Name, ours[i].Value, first.Dir, theirs[i].Value, part.Dir)
-			}
-		}
-	}
-	return m.checkBlocks()
+// execution is one sweep: one part, or several that are shards of one plan.
+type execution struct {
+	parts  []*Sweep
+	blocks map[int]bool         // that the parts have
+	size   int                  // numbers of blocks that it takes
+	began  map[string]time.Time // on each host
 }
 
-// traits are what parts of one sweep have in common.
-func traits(m *Meta) []Fact {
-	e := &m.Environment
-	against := "none"
-	if m.Against != nil {
-		against = fmt.Sprintf("%s %s %s", m.Against.Label, m.Against.Version, m.Against.Commit)
-	}
-	return []Fact{
-		{"plan", m.Plan},
-		{"version", m.Version},
-		{"commit", cmp.Or(e.Commit, "unknown")},
-		{"other build", against},
-		{"CPU model", cmp.Or(e.CPUModel, "unknown")},
-		{"number of CPUs", fmt.Sprint(e.CPUs)},
-		{"GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS)},
-		{"Go version", cmp.Or(e.GoVersion, "unknown")},
-	}
-}
-
-// checkBlocks refuses parts of which two have a block in common: what is compared must have run on one
-// machine.
-func (m *merger) checkBlocks() error {
-	type blockRun struct {
-		block int
-		cell  Cell
-	}
-	ranBlock := make(map[int]*Sweep)
-	ran := make(map[blockRun]*Sweep)
-	for _, part := range m.parts {
-		for i := range part.Runs {
-			run := &part.Runs[i]
-			if other, ok := ran[blockRun{run.Block, run.Cell}]; ok && other != part {
-				return fmt.Errorf("%w: the run of %s in %s in block %d is in %s and in %s",
-					ErrMerge, run.Cell.Label(), run.Cell.Workload, run.Block, other.Dir, part.Dir)
-			}
-			ran[blockRun{run.Block, run.Cell}] = part
-		}
-	}
-	for _, part := range m.parts {
-		for i := range part.Runs {
-			block := part.Runs[i].Block
-			if other, ok := ranBlock[block]; ok && other != part {
-				return fmt.Errorf("%w: block %d has runs in %s and in %s", ErrMerge, block, other.Dir, part.Dir)
-			}
-			ranBlock[block] = part
-		}
-	}
-	return nil
-}
-
-// arrange orders the runs by block, and within one as they were executed.
+// arrange finds out which parts are of one sweep, and orders the runs by block, and within one as they were
+// executed.
 func (m *merger) arrange() {
-	for _, part := range m.parts {
-		for i := range part.Runs {
-			m.runs = append(m.runs, mergedRun{part, &part.Runs[i]})
+	m.findSweeps()
+	first := 0 // block
+	for _, sweep := range m.sweeps {
+		for _, part := range sweep.parts {
+			for i := range part.Runs {
+				run := &part.Runs[i]
+				merged := mergedRun{part: part, run: run, block: first + run.Block, session: run.Session}
+				if merged.session.IsZero() && len(m.sweeps) > 1 {
+					merged.session = sweep.began[part.hostOf(run)]
+				}
+				m.runs = append(m.runs, merged)
+			}
 		}
+		first += sweep.size
 	}
 	slices.SortStableFunc(m.runs, func(a, b mergedRun) int {
-		return cmp.Or(cmp.Compare(a.run.Block, b.run.Block), cmp.Compare(a.run.Index, b.run.Index))
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.run.Index, b.run.Index))
 	})
 }
+
+// findSweeps puts parts of one plan together whose blocks are not the same: those that were run again are of
+// another sweep.
+func (m *merger) findSweeps() {
+	ordered := slices.Clone(m.parts)
+	slices.SortStableFunc(ordered, func(a, b *Sweep) int { return a.Meta.Started.Compare(b.Meta.Started) })
+	for _, part := range ordered {
+		blocks := part.blocks()
+		at := slices.IndexFunc(m.sweeps, func(e *execution) bool {
+			return part.Meta.Plan != "" && e.parts[0].Meta.Plan == part.Meta.Plan && !overlap(e.blocks, blocks)
+		})
+		if at < 0 {
+			at = len(m.sweeps)
+			m.sweeps = append(m.sweeps, &execution{blocks: make(map[int]bool), began: make(map[string]time.Time)})
+		}
+		m.sweeps[at].add(part, blocks)
+	}
+}
+
+func (e *execution) add(part *Sweep, blocks map[int]bool) {
+	e.parts = append(e.parts, part)
+	e.size = max(e.size, part.Meta.Blocks)
+	for block := range blocks {
+		e.blocks[block] = true
+		e.size = max(e.size, block+1)
+	}
+	for _, p := range partsOf(part) {
+		host := p.Environment.Host
+		if began, known := e.began[host]; !known || p.Started.Before(began) {
+			e.began[host] = p.Started
+		}
+	}
+}
+
+// blocks are those of which there are runs.
+func (s *Sweep) blocks() map[int]bool {
+	blocks := make(map[int]bool)
+	for i := range s.Runs {
+		blocks[s.Runs[i].Block] = true
+	}
+	return blocks
+}
+
+func overlap(a, b map[int]bool) bool {
+	for block := range a {
+		if b[block] {
+			return true
+		}
+	}
+	return false
+}
+
+// hostOf is the machine that executed a run: that of the sweep, where the run does not say.
+func (s *Sweep) hostOf(run *Run) string { return cmp.Or(run.Host, s.Meta.Environment.Host) }
 
 // copyTo writes the runs, their histograms and the profiles.
 func (m *merger) copyTo(w *Writer) error {
 	for i, r := range m.runs {
 		run := *r.run
-		run.Index = i
-		run.Host = cmp.Or(run.Host, r.part.Meta.Environment.Host)
+		run.Index, run.Block, run.Session = i, r.block, r.session
+		run.Host = r.part.hostOf(r.run)
 		from := run.Latency
 		if from != "" {
 			run.Latency = latencyDir + "/" + latencyName(&run)

@@ -14,15 +14,21 @@ import (
 	"tailrace/results"
 )
 
-// writePart writes a directory with the runs of some blocks of mutex and actor on a host. edit, if not
-// nil, changes the description.
+// writePart writes a directory with the runs of some blocks of mutex and actor on a host, with a ratio between
+// them that differs a little from block to block. edit, if not nil, changes the description.
 func writePart(t *testing.T, host string, blocks []int, actor float64, edit func(*results.Meta)) string {
+	t.Helper()
+	return writeBlocks(t, host, blocks, func(block int) float64 { return actor * math.Exp(0.01*float64(block%3)) }, edit)
+}
+
+func writeBlocks(t *testing.T, host string, blocks []int, ratio func(block int) float64, edit func(*results.Meta)) string {
 	t.Helper()
 	dir := filepath.Join(tempDir(t), host)
 	meta := testMeta()
 	meta.Plan, meta.Blocks, meta.Cells, meta.Version, meta.Shard = "plan-1", 12, 2, "1.0", "1/2"
-	meta.Warnings = []string{"virtual machine"}
-	meta.Workloads = []results.Workload{{Name: "mix"}}
+	meta.Design, meta.Warnings = "design-1", []string{"virtual machine"}
+	meta.Workloads = []results.Workload{{Name: "mix", Storage: "tmpfs at /dev/shm", Duration: 0.4, Prefill: 1 << 20,
+		Points: []results.Point{{Cell: results.Cell{Workload: "mix", Storage: "tmpfs"}}}}}
 	meta.Planned = []results.Comparison{{Workload: "mix", Strategy: "actor", Baseline: "mutex", Metric: results.MetricOps}}
 	meta.Environment = results.Environment{Host: host, CPUModel: "Invented CPU 3000", CPUs: 2, GOMAXPROCS: 2, GoVersion: "go1.26.8", Commit: "abc"}
 	meta.Preflight = results.Preflight{BustedCaught: 0.1}
@@ -39,8 +45,9 @@ func writePart(t *testing.T, host string, blocks []int, actor float64, edit func
 		for _, strategy := range []string{"actor", "mutex"} {
 			run := testRun(index)
 			run.Index, run.Block, run.Cell.Strategy = index, block, strategy
+			run.Start = meta.Started.Add(time.Duration(index) * time.Second)
 			if strategy == "actor" {
-				run.Metrics[results.MetricOps] *= actor * math.Exp(0.01*float64(block%3))
+				run.Metrics[results.MetricOps] *= ratio(block)
 			}
 			if err := w.Add(run, whole(map[string]*results.Histogram{"produce": record(int64(1000*block + index + 1))})); err != nil {
 				t.Fatal(err)
@@ -62,7 +69,6 @@ func TestMerge(t *testing.T) {
 	a := writePart(t, "a", []int{0, 2, 4, 6}, 2, nil)
 	b := writePart(t, "b", []int{1, 3, 5, 9}, 2, func(m *results.Meta) {
 		m.Started = m.Started.Add(-time.Hour)
-		m.Searches = []results.Search{{Workload: "other", Strategy: "mutex", Probes: []results.Probe{{Run: 3}}}}
 		m.Interrupted = true
 	})
 	out := filepath.Join(tempDir(t), "merged")
@@ -78,7 +84,7 @@ func TestMerge(t *testing.T) {
 		if run.Block%2 == 1 {
 			host = "b"
 		}
-		if run.Index != i || run.Host != host || run.Cell.Strategy != strategy || i > 0 && run.Block < s.Runs[i-1].Block {
+		if run.Index != i || run.Host != host || !run.Session.IsZero() || run.Cell.Strategy != strategy || i > 0 && run.Block < s.Runs[i-1].Block {
 			t.Errorf("run %d is %s, block %d on %s, at %d", run.Index, run.Cell.Strategy, run.Block, run.Host, i)
 		}
 		hists, err := s.Histograms(&run)
@@ -88,9 +94,6 @@ func TestMerge(t *testing.T) {
 		if want := int64(1000 * run.Block); hists["produce"].Max()/1000*1000 != want || !strings.HasPrefix(run.Latency, fmt.Sprintf("latency/%04d-", i)) {
 			t.Errorf("run %d has the histogram of another: %d in %s", i, hists["produce"].Max(), run.Latency)
 		}
-	}
-	if probe := s.Meta.Searches[0].Probes[0]; s.Runs[probe.Run].Block != 3 || s.Runs[probe.Run].Cell.Strategy != "mutex" {
-		t.Errorf("a probe is run %d", probe.Run)
 	}
 	if s.Meta.Costs[0].Append != 40e-9 || !s.Meta.Started.Before(testMeta().Started) {
 		t.Errorf("costs %v, started %v", s.Meta.Costs, s.Meta.Started)
@@ -119,43 +122,6 @@ func TestMerge(t *testing.T) {
 	}
 	if want := []string{"a: virtual machine", "b: virtual machine", "c: virtual machine"}; len(s.Runs) != 24 || len(s.Meta.Parts) != 3 || !slices.Equal(s.Meta.Warnings, want) {
 		t.Errorf("%d runs, %d parts, warnings %q", len(s.Runs), len(s.Meta.Parts), s.Meta.Warnings)
-	}
-}
-
-func TestMergeRefuses(t *testing.T) {
-	first := writePart(t, "a", []int{0, 2}, 2, nil)
-	for want, dirs := range map[string][]string{
-		"there are none":                            {},
-		"plan differs: plan-1 in":                   {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Plan = "plan-2" })},
-		"does not say which plan":                   {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Plan = "" })},
-		"version differs: 1.0 in":                   {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Version = "1.1" })},
-		"commit differs: abc in":                    {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Environment.Commit = "" })},
-		"CPU model differs: Invented CPU 3000 in":   {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Environment.CPUModel = "Z80" })},
-		"number of CPUs differs: 2 in":              {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Environment.CPUs = 4 })},
-		"GOMAXPROCS differs: 2 in":                  {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Environment.GOMAXPROCS = 1 })},
-		"Go version differs: go1.26.8 in":           {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Environment.GoVersion = "go1.27" })},
-		"other build differs: none in":              {first, writePart(t, "b", []int{1}, 2, func(m *results.Meta) { m.Against = &results.Build{Label: "old"} })},
-		"the run of actor in mix in block 2 is in ": {first, writePart(t, "b", []int{1, 2}, 2, nil)},
-		"the run of actor in mix in block 0 is in ": {first, first},
-	} {
-		out := filepath.Join(tempDir(t), "new", "merged")
-		s, err := results.Merge(dirs, out)
-		if !errors.Is(err, results.ErrMerge) || !strings.Contains(err.Error(), want) || s != nil {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
-		if exists(filepath.Dir(out)) {
-			t.Errorf("%s: something was written", want)
-		}
-	}
-	if _, err := results.Merge([]string{first}, first); !errors.Is(err, results.ErrExists) {
-		t.Errorf("onto itself: %v", err)
-	}
-	if err := os.Remove(filepath.Join(first, "latency", "0003-mix-mutex-b2.hlog")); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(tempDir(t), "merged")
-	if _, err := results.Merge([]string{first}, out); err == nil || exists(out) {
-		t.Errorf("a histogram that is missing: %v, left %v", err, exists(out))
 	}
 }
 

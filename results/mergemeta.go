@@ -11,7 +11,15 @@ import (
 func (m *merger) meta() Meta {
 	meta := m.parts[0].Meta
 	meta.Shard, meta.Runs, meta.Interrupted = "", 0, false
-	meta.Parts, meta.Warnings, meta.Searches, meta.Profiles = nil, nil, nil, nil
+	meta.Parts, meta.Warnings, meta.Profiles, meta.Seeds = nil, nil, nil, nil
+	if len(m.sweeps) > 1 {
+		meta.Plan = ""
+	}
+	meta.Blocks = m.blocks()
+	meta.Workloads = slices.Clone(meta.Workloads)
+	for i := range meta.Workloads {
+		meta.Workloads[i].Storage = m.joinedStorage(meta.Workloads[i].Name)
+	}
 	for i, part := range m.parts {
 		p := &part.Meta
 		if p.Started.Before(meta.Started) {
@@ -33,11 +41,19 @@ func (m *merger) meta() Meta {
 				meta.Warnings = append(meta.Warnings, warning)
 			}
 		}
-		meta.Searches = append(meta.Searches, m.searches(part)...)
+		for _, seed := range append(slices.Clone(p.Seeds), p.Seed) {
+			if !slices.Contains(meta.Seeds, seed) {
+				meta.Seeds = append(meta.Seeds, seed)
+			}
+		}
 		for _, profile := range p.Profiles {
 			profile.File = profileName(i, profile.File)
 			meta.Profiles = append(meta.Profiles, profile)
 		}
+	}
+	slices.Sort(meta.Seeds)
+	if len(meta.Seeds) == 1 {
+		meta.Seeds = nil
 	}
 	meta.Warnings = append(dropMissing(meta.Warnings), m.missing()...)
 	meta.Costs = m.costs()
@@ -55,23 +71,26 @@ func partsOf(part *Sweep) []Part {
 	}}
 }
 
-// searches are those of a part, with the new indices of their runs.
-func (m *merger) searches(part *Sweep) []Search {
-	index := make(map[int]int)
-	for i, r := range m.runs {
-		if r.part == part {
-			index[r.run.Index] = i
+// joinedStorage is where a workload ran: on all parts in one place, as a rule.
+func (m *merger) joinedStorage(name string) string {
+	var texts []string
+	for _, part := range m.parts {
+		for text := range strings.SplitSeq(part.workload(name).Storage, " and ") {
+			if text != "" && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
 		}
 	}
-	var searches []Search
-	for _, search := range part.Meta.Searches {
-		search.Probes = slices.Clone(search.Probes)
-		for i := range search.Probes {
-			search.Probes[i].Run = index[search.Probes[i].Run]
-		}
-		searches = append(searches, search)
+	return strings.Join(texts, " and ")
+}
+
+// blocks is the number of blocks of all sweeps together.
+func (m *merger) blocks() int {
+	n := 0
+	for _, sweep := range m.sweeps {
+		n += sweep.size
 	}
-	return searches
+	return n
 }
 
 // costs are the means over the parts.
@@ -96,12 +115,12 @@ func (m *merger) costs() []Cost {
 // missingSuffix ends the warning about blocks that no part has.
 const missingSuffix = " missing from the parts that were merged"
 
-// missing is the warning that blocks of the plan are not there; nil if all are.
+// missing is the warning that planned blocks are not there; nil if all are.
 func (m *merger) missing() []string {
-	blocks := m.parts[0].Meta.Blocks
+	blocks := m.blocks()
 	there := make(map[int]bool)
 	for _, r := range m.runs {
-		there[r.run.Block] = true
+		there[r.block] = true
 	}
 	var gone []string
 	for block := range blocks {

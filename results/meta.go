@@ -33,8 +33,13 @@ type Meta struct {
 	SearchesPlanned int `json:"searches_planned,omitempty"`
 	// Shard says which part of the blocks this machine ran ("2/4"); "" for all.
 	Shard string `json:"shard,omitempty"`
-	// Plan identifies the cells, blocks and seed: results of one plan can be merged.
+	// Plan identifies the cells, blocks and seed: results of one plan are parts of one sweep, and can be merged as
+	// such. "" for what was merged of several sweeps.
 	Plan string `json:"plan,omitempty"`
+	// Design identifies the cells and their loads: sweeps of one design can be merged.
+	Design string `json:"design,omitempty"`
+	// Seeds are those of sweeps that were merged, ascending, if there are several; Seed is one of them.
+	Seeds []uint64 `json:"seeds,omitempty"`
 	// Parts are the results that were merged into these.
 	Parts []Part `json:"parts,omitempty"`
 	// Costs is what the harness itself costs under each workload.

@@ -203,6 +203,9 @@ type Run struct {
 
 	// Host is the machine that executed the run.
 	Host string `json:"host,omitempty"`
+	// Session is when the sweep began on Host that the run is of, where several sweeps were merged; zero
+	// otherwise. Host and session together are a factor: what was run on one occasion has more in common.
+	Session time.Time `json:"session,omitzero"`
 	// Runtime is what Go and the kernel did inside the window.
 	Runtime Runtime `json:"runtime"`
 	// Inside is the share of the window that the clients of each role ("produce", "consume") spent inside

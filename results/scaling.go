@@ -114,7 +114,7 @@ func (s *Sweep) usableProcessors() float64 {
 func (s *Sweep) fitLine(t *Trend, strategy string, levels []int) (*Fit, string) {
 	var n, medians []float64
 	var runs [][]float64 // by level and block
-	blocks := s.blocks(t.Workload)
+	blocks := s.blocksOf(t.Workload)
 	if len(blocks) < 2 {
 		return nil, "fewer than two blocks"
 	}
@@ -151,8 +151,8 @@ func (s *Sweep) fitLine(t *Trend, strategy string, levels []int) (*Fit, string) 
 	return f, ""
 }
 
-// blocks are those in which a workload was run, ascending.
-func (s *Sweep) blocks(workload string) []int {
+// blocksOf are those in which a workload was run, ascending.
+func (s *Sweep) blocksOf(workload string) []int {
 	var blocks []int
 	for i := range s.Runs {
 		if run := &s.Runs[i]; run.Cell.Workload == workload && !slices.Contains(blocks, run.Block) {

@@ -25,9 +25,9 @@ type Summary struct {
 	Footnotes    []string // what the signs and intervals in the tables mean
 	Reading      []string // how to read the numbers, and how not to
 	Environment  []Fact
-	Begun        string // date and time, UTC
-	Seed         uint64
-	Command      string   // as a POSIX shell takes it
+	Begun        string   // date and time, UTC
+	Seed         string   // several with commas between, where sweeps were merged
+	Command      string   // as a POSIX shell takes it; a line for each of several parts
 	Files        string   // what lies beside the summary, and what to do with it
 	Sources      []Source // files that workloads came from
 	Profiles     []string // which cells were profiled, and the file of each
@@ -53,9 +53,9 @@ func (s *Sweep) Summary() Summary {
 		Footnotes:    s.footnotes(sections),
 		Reading:      reading(),
 		Environment:  s.environment(),
-		Begun:        s.Meta.Started.UTC().Format("2006-01-02 15:04:05 UTC"),
-		Seed:         s.Meta.Seed,
-		Command:      shellLine(s.Meta.Command),
+		Begun:        s.begun(),
+		Seed:         s.seeds(),
+		Command:      s.commands(),
 		Files: "`runs.jsonl` has every run, `bench.txt` the same for\n`benchstat -col /strategy bench.txt` " +
 			"(in a clone of tailrace: `go tool benchstat`), `summary.csv` the\ncells, `latency/` the HdrHistogram log and the percentiles of each run, `omb/` the cells in the form of OpenMessaging Benchmark.",
 		Sources:  s.Meta.Sources,

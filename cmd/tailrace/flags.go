@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -166,6 +167,24 @@ func sameFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		name = "blocks"
 	}
 	return pflag.NormalizedName(name)
+}
+
+// groupAnnotation is how a flag knows the title of its group.
+const groupAnnotation = "group"
+
+// addGroups gives a command its flags, in groups.
+func addGroups(cmd *cobra.Command, groups []flagGroup) {
+	cmd.Flags().SortFlags = false
+	for _, g := range groups {
+		g.VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{groupAnnotation: {g.title}} })
+		cmd.Flags().AddFlagSet(g.FlagSet)
+	}
+	cmd.SetUsageFunc(groupedUsage(groups))
+}
+
+// groupTitle is the title of the group that a flag is in; "" if it is in none.
+func groupTitle(f *pflag.Flag) string {
+	return strings.Join(f.Annotations[groupAnnotation], "")
 }
 
 const helpWidth = 80

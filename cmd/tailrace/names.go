@@ -167,14 +167,21 @@ func completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return choices, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeList offers the choices for the last element of a list.
+// completeList offers the choices for the last element of a list, but for those that it has already.
 func completeList(typed string, choices []string) []string {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	completions := make([]string, len(choices))
-	for i, choice := range choices {
-		completions[i] = before + choice
+	given := strings.Split(before, ",")
+	var completions []string
+	for _, choice := range choices {
+		if name, _, _ := strings.Cut(choice, "\t"); !slices.Contains(given, name) {
+			completions = append(completions, before+choice)
+		}
 	}
 	return completions
+}
+
+func completeDirectories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 func completeOneOf(choices ...string) cobra.CompletionFunc {

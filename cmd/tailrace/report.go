@@ -16,8 +16,13 @@ const reportLong = `Write bench.txt, summary.md, the charts and report.html of a
 again, from its runs.jsonl and latency histograms, and print the table: after an
 interrupted sweep, or with a newer version of tailrace.
 
-Of several directories, which are the shards of one sweep, it makes one under --out,
-histograms included: every comparison stays inside the machine that it was run on.`
+Of several directories it makes one under --out, histograms included. They are the
+shards of one sweep, or sweeps of one design: the same cells and loads, run by the
+same tailrace, on other days or on machines of a kind, with any seeds and any numbers
+of blocks. Every comparison stays within its block, and so within its machine and
+day. The report has the ratios of each, and warns where they differ by more than
+chance. Results that can't be merged are refused, and so is a run that is in two of
+the directories; what was merged can be merged with a further day.`
 
 func newReport() *cobra.Command {
 	var asJSON bool
@@ -26,7 +31,7 @@ func newReport() *cobra.Command {
 		Use:                   "report DIR... [flags]",
 		Short:                 "Write the charts and reports of a results directory again",
 		Long:                  reportLong,
-		Example:               "  tailrace report out/latest\n  tailrace report shard-1 shard-2 shard-3 --out merged",
+		Example:               "  tailrace report out/latest\n  tailrace report shard-1 shard-2 shard-3 --out merged\n  tailrace report monday tuesday --out both",
 		Args:                  someDirectories,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,9 +53,7 @@ func newReport() *cobra.Command {
 			}
 			return verified(sweep)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: completeDirectories,
 	}
 	cmd.Flags().Var(single(&out, "", parseGiven), "out", "`directory` for what several are merged into (default out/TIME)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON instead of tables")

@@ -24,7 +24,8 @@ runs, checks that every answer was right, and compares run with run.`
 const rootExample = `  tailrace run                               the default sweep, about two minutes
   tailrace run --workers 8 --mix produce=25  your own mix
   tailrace check                             look for wrong answers of the models
-  tailrace list                              what can be compared, under which loads`
+  tailrace list                              what can be compared, under which loads
+  source <(tailrace completion bash)         let bash complete commands and names`
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -54,7 +55,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture(), newCompletion(), newMan())
 	return root
 }
 

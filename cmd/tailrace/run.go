@@ -57,11 +57,7 @@ func newRun(command []string) *cobra.Command {
 		},
 	}
 	cmd.Flags().SetNormalizeFunc(sameFlag)
-	groups := flags.groups()
-	for _, g := range groups {
-		cmd.Flags().AddFlagSet(g.FlagSet)
-	}
-	cmd.SetUsageFunc(groupedUsage(groups))
+	addGroups(cmd, flags.groups())
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"strategies": completeStrategies,
 		"baseline":   cobra.FixedCompletions(strategies.Names(), cobra.ShellCompDirectiveNoFileComp),
@@ -72,6 +68,8 @@ func newRun(command []string) *cobra.Command {
 		"acks":     completeOneOf(workload.AcksNone, workload.AcksLeader, workload.AcksAll),
 		"arrivals": completeOneOf(workload.ArrivalsConstant, workload.ArrivalsPoisson),
 		"sync":     completeOneOf(workload.SyncNone, workload.SyncBatch),
+		"dir":      completeDirectories,
+		"out":      completeDirectories,
 		"storage":  completeOneOf(harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap),
 	} {
 		// It fails only for a flag that there is not.
