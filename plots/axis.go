@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 )
 
 // The smallest and largest value that a logarithmic axis draws. They lie far outside anything that
@@ -23,6 +24,7 @@ type scale struct {
 	any      bool // whether min and max hold a value
 	format   func(float64) string
 	marks    []plot.Tick // what is marked, instead of round values, if not nil
+	inset    bool        // whether 0 is no end of the axis either
 }
 
 // accepts reports whether a value can stand on the axis.
@@ -62,7 +64,7 @@ func (s *scale) bounds() (min, max float64) {
 		room = math.Max(math.Abs(s.max)*0.1, 1e-9)
 	}
 	min, max = s.min-room, s.max+room
-	if s.min == 0 {
+	if s.min == 0 && !s.inset {
 		min = 0 // a rate axis begins at zero exactly
 	}
 	return min, max
@@ -86,11 +88,15 @@ func (s *scale) apply(a *plot.Axis, labels int) {
 	a.Tick.Marker = plot.ConstantTicks(tidyLabels(ticks))
 }
 
+// widestLabel is how wide the label of a tick is at most, in points: numbers that nobody measures have no end.
+const widestLabel = 80
+
 // tidyLabels drops the zeros of "10.0 µs" and "1.50M", and the label of a tick that rounds to that of another.
 func tidyLabels(ticks []plot.Tick) []plot.Tick {
+	style := textStyle(textSize)
 	seen := make(map[string]bool)
 	for i := range ticks {
-		label := lastZeros.ReplaceAllString(ticks[i].Label, "$1$2")
+		label := shorten(lastZeros.ReplaceAllString(ticks[i].Label, "$1$2"), style, widestLabel)
 		if seen[label] {
 			label = ""
 		}
@@ -207,4 +213,34 @@ func spacing(values []float64, length float64) float64 {
 		least = math.Min(least, math.Log(values[i]/values[i-1])/length)
 	}
 	return least
+}
+
+// thinLabels takes the labels off ticks, given in ascending order, that would stand too near to the one before,
+// or to the last.
+func thinLabels(a *plot.Axis, width vg.Length) plot.ConstantTicks {
+	const gap = 6
+	style := textStyle(textSize)
+	ticks := slices.Clone(a.Tick.Marker.Ticks(a.Min, a.Max))
+	ends := func(i int) (left, right vg.Length) {
+		middle, half := width*vg.Length(a.Norm(ticks[i].Value)), style.Width(ticks[i].Label)/2
+		return middle - half - gap, middle + half
+	}
+	last := len(ticks) - 1
+	for last > 0 && ticks[last].IsMinor() {
+		last--
+	}
+	if last < 0 {
+		return ticks
+	}
+	lastLeft, _ := ends(last)
+	before := vg.Length(math.Inf(-1))
+	for i := range ticks {
+		left, right := ends(i)
+		if left < before || i < last && right > lastLeft {
+			ticks[i].Label = ""
+			continue
+		}
+		before = right
+	}
+	return ticks
 }

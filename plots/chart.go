@@ -17,7 +17,8 @@ type Chart struct {
 	Caption  string // what is drawn, what it was measured from, and what it doesn't show
 	Alt      string // what it shows, in words, for who can't see it
 	Workload string // "" if the chart is about the whole sweep
-	// Point is what the strategies are compared at: a cell of the workload without strategy and arm.
+	// Point is what the strategies are compared at: a cell of the workload without strategy and arm; empty if the
+	// chart is about several points.
 	Point results.Cell
 	Kind  ChartKind
 	SVG   []byte // a document of its own, without identifiers, so that many fit into one page
@@ -39,43 +40,86 @@ const (
 	KindTrend     ChartKind = "trend"     // the primary metric along an axis
 )
 
-// Charts draws every chart of a sweep: for each workload the primary metric, throughput where that is
-// another one, latency by percentile and latency histogram for each kind of operation; then the
-// effects. It reads the histograms from the sweep's directory; a file that is missing or damaged is
-// an error.
+// Charts draws every chart of a sweep: for each workload at each point the primary metric, throughput where that is
+// another one, what each idea bought, the choice that is left, throughput over time, and for each kind of operation
+// its latency by percentile, as a histogram and over time; then the workloads' primary metrics along their axes,
+// and the effects. What there is nothing to draw of is left out, but for the metrics, latencies and effects, which
+// then say so. It reads the histograms from the sweep's directory; a run whose file is missing or damaged is left
+// out, and the sweep gets a warning.
 func Charts(s *results.Sweep) ([]Chart, error) {
-	var charts []Chart
-	taken := make(map[string]int)
-	add := func(chart Chart, err error) error {
-		taken[chart.Name]++
-		if n := taken[chart.Name]; n > 1 { // "a b" and "a-b" would share a file
-			chart.Name += fmt.Sprintf("-%d", n)
-		}
-		charts = append(charts, chart)
-		return err
-	}
+	var list chartList
 	for _, p := range panels(s) {
-		var err error
-		if results.LowerIsBetter(p.Workload.Primary) {
-			err = add(metricChart(&p, p.Workload.Primary))
-		}
-		if err = errors.Join(err, add(throughputChart(&p))); err != nil {
+		if err := list.addPanel(s, &p); err != nil {
 			return nil, err
-		}
-		latencies, err := latenciesOf(s, &p)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range latencies {
-			if err := errors.Join(add(percentileChart(&p, &l)), add(histogramChart(&p, &l))); err != nil {
-				return nil, err
-			}
 		}
 	}
-	if err := add(effectChart(s)); err != nil {
+	for _, t := range s.Trends() {
+		if err := list.add(trendChart(&t, processorsAt(&t.Axis, &s.Meta.Environment))); err != nil {
+			return nil, err
+		}
+	}
+	effects, err := effectCharts(s)
+	for _, chart := range effects {
+		err = errors.Join(err, list.add(chart, nil))
+	}
+	if err != nil {
 		return nil, err
 	}
-	return charts, nil
+	return list.charts, nil
+}
+
+// chartList is charts of distinct names.
+type chartList struct {
+	charts []Chart
+	taken  map[string]bool
+}
+
+// add adds what was drawn, unless that failed.
+func (l *chartList) add(chart Chart, err error) error {
+	if err != nil {
+		return err
+	}
+	name := chart.Name
+	for n := 2; l.taken[name]; n++ { // "a b" and "a-b" would share a file
+		name = fmt.Sprintf("%s-%d", chart.Name, n)
+	}
+	if l.taken == nil {
+		l.taken = make(map[string]bool)
+	}
+	l.taken[name] = true
+	chart.Name = name
+	l.charts = append(l.charts, chart)
+	return nil
+}
+
+// addAny does the same with a chart that there may not be.
+func (l *chartList) addAny(chart *Chart, err error) error {
+	if chart == nil || err != nil {
+		return err
+	}
+	return l.add(*chart, nil)
+}
+
+// addPanel draws the charts of a workload at one point.
+func (l *chartList) addPanel(s *results.Sweep, p *panel) error {
+	var err error
+	if results.LowerIsBetter(p.Workload.Primary) {
+		err = l.add(metricChart(p, p.Workload.Primary))
+	}
+	err = errors.Join(err, l.add(throughputChart(p)), l.addAny(stepsChart(p)), l.addAny(frontChart(p)), l.addAny(throughputOverTime(p)))
+	if err != nil {
+		return err
+	}
+	latencies, err := latenciesOf(s, p)
+	if err != nil {
+		return err
+	}
+	for _, of := range latencies {
+		if err := errors.Join(l.add(percentileChart(p, &of)), l.add(histogramChart(p, &of)), l.addAny(latencyOverTime(p, of.kind))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WriteCharts draws every chart of a sweep (see Charts) and writes each into dir, which it makes where

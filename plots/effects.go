@@ -3,72 +3,116 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"tailrace/results"
 )
 
-// effectRow is one line of the effect chart: a comparison, or the heading of a workload's comparisons
-// if style is nil.
-type effectRow struct {
-	label string
-	text  string // at the right
-	style *Style
-	ratio results.Interval
+// mostEffectRows is how many rows one effect chart has: more stand in several.
+const mostEffectRows = 24
+
+// effectCharts draws the ratio of each planned comparison to its baseline, with its interval, and the
+// A/A arms: in one chart, or where that would be too tall to read in several, of one workload each. A
+// sweep in which nothing but highest rates was searched for has none.
+func effectCharts(s *results.Sweep) ([]Chart, error) {
+	groups := effectGroups(s)
+	if len(groups) == 0 && len(s.Meta.Searches) > 0 {
+		return nil, nil
+	}
+	var all effectGroup
+	for _, g := range groups {
+		all.rows = append(all.rows, g.rows...)
+	}
+	if len(all.rows) <= mostEffectRows {
+		chart, err := effectChart(s, &all)
+		return []Chart{chart}, err
+	}
+	var charts []Chart
+	for _, g := range packed(groups) {
+		chart, err := effectChart(s, &g)
+		if err != nil {
+			return nil, err
+		}
+		charts = append(charts, chart)
+	}
+	return charts, nil
 }
 
-// effectChart draws the ratio of each planned comparison to its baseline, with its interval, and the
-// A/A arms.
-func effectChart(s *results.Sweep) (Chart, error) {
-	f := &figure{title: "effects: ratio to the baseline", width: figureWidth, rightRoom: 190}
-	f.x = scale{log: true, format: results.FormatRatio}
-	f.x.cover(1)
+// effectGroup is some of the rows of a sweep's effects: those at one point, or at several of one workload.
+type effectGroup struct {
+	workload string // "" for all workloads
+	part     string // "1 of 2", if the workload has several groups
+	rows     []forestRow
+}
+
+// packed joins the groups of one workload as long as there are not too many rows, and numbers those of a workload
+// that is left with several.
+func packed(groups []effectGroup) []effectGroup {
+	var joined []effectGroup
+	parts := make(map[string]int)
+	for _, g := range groups {
+		if last := len(joined) - 1; last >= 0 && joined[last].workload == g.workload && len(joined[last].rows)+len(g.rows) <= mostEffectRows {
+			joined[last].rows = append(joined[last].rows, g.rows...)
+			continue
+		}
+		joined = append(joined, g)
+		parts[g.workload]++
+	}
+	number := make(map[string]int)
+	for i := range joined {
+		g := &joined[i]
+		number[g.workload]++
+		if n := parts[g.workload]; n > 1 {
+			g.part = fmt.Sprintf("%d of %d", number[g.workload], n)
+		}
+	}
+	return joined
+}
+
+func effectChart(s *results.Sweep, g *effectGroup) (Chart, error) {
+	name, title := "effects", "effects: ratio to the baseline"
+	if g.workload != "" {
+		name += "-" + fileName(g.workload)
+		title = g.workload + ": ratio to the baseline"
+	}
+	if g.part != "" {
+		title += ", " + g.part
+	}
+	f, drawn, cut := newForest(title, 24, 190, g.rows)
 	f.xTitle = "ratio to " + cmp.Or(s.Meta.Baseline, "the baseline")
 	if s.Meta.Against != nil {
 		f.xTitle = "ratio to the same strategy of " + s.Meta.Against.Label
 	}
-
-	rows := effectRows(s)
+	if drawn == 0 {
+		f.message = noRuns
+		switch {
+		case len(s.Meta.Planned) == 0:
+			f.message = "no comparison was planned"
+		case slices.ContainsFunc(s.Runs, func(r results.Run) bool { return r.Valid() }):
+			f.message = noRatio
+		}
+	}
 	var alt []string
-	drawn, cut := 0, false
-	for _, row := range rows {
-		f.rows = append(f.rows, row.label)
-		if row.style != nil && f.x.cover(row.ratio.Ratio) {
-			drawn++
-			low, high := row.ends()
-			cut = cut || low > row.ratio.Low || high < row.ratio.High
-			f.x.cover(low)
-			f.x.cover(high)
+	for i := range g.rows {
+		if row := &g.rows[i]; row.shown() {
 			alt = append(alt, row.label+" "+row.text)
 		}
 	}
-	f.height = vg.Length(90 + 24*max(3, len(rows)))
-	if drawn == 0 {
-		f.message = noRuns
-		if len(s.Meta.Planned) == 0 {
-			f.message = "no comparison was planned"
-		}
-	}
-	f.plotters = append(f.plotters, plotterFunc(func(c draw.Canvas, toX, toY func(float64) vg.Length) {
-		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.2}, toX(1), c.Min.Y, toX(1), c.Max.Y)
-		for i := range rows {
-			rows[i].draw(c, &f.x, toX, toY(-float64(i)))
-		}
-	}))
 	caption := "Geometric mean of the ratios to the baseline in the same block, with its interval: 95 % over all planned comparisons together, " +
 		"95 % by itself for A/A, which is the baseline under a second label and has to contain 1. The arrow of the heading points to the side of 1 that is better."
 	if cut {
-		caption += " An interval with an arrow goes on beyond the chart."
+		caption += " " + goesOn
 	}
-	return Chart{Name: "effects", Kind: KindEffects, Caption: caption, Alt: strings.Join(alt, "; ") + "."}.finish(f)
+	return Chart{Name: name, Workload: g.workload, Kind: KindEffects, Caption: caption, Alt: strings.Join(alt, "; ") + "."}.finish(f)
 }
 
-// effectRows lists the rows by workload and point, in the order of the planned comparisons.
-func effectRows(s *results.Sweep) []effectRow {
-	var rows []effectRow
+// goesOn is what a caption says of drawEnd's arrows.
+const goesOn = "An interval with an arrow goes on beyond the chart."
+
+// effectGroups lists the rows by workload and point, in the order of the planned comparisons.
+func effectGroups(s *results.Sweep) []effectGroup {
+	var groups []effectGroup
 	for _, p := range panels(s) {
 		if len(p.series) == 0 || len(p.Effects)+len(p.Health) == 0 {
 			continue
@@ -77,72 +121,40 @@ func effectRows(s *results.Sweep) []effectRow {
 		if len(p.Effects) > 0 {
 			metric = p.Effects[len(p.Effects)-1].Metric
 		}
-		rows = append(rows, effectRow{label: p.Workload.Name + ":", text: headingText(&p, metric)})
+		rows := []forestRow{{label: p.Workload.Name + ":", text: headingText(&p, metric)}}
 		for _, e := range p.Effects {
 			text := e.Text()
 			if e.Verdict == results.Better || e.Verdict == results.Worse {
 				text += " " + e.Verdict.String()
 			}
-			rows = append(rows, newEffectRow(e.Strategy, e.Interval, text))
+			rows = append(rows, newForestRow(e.Strategy, e.Strategy, e.Interval, text))
 		}
 		for _, h := range p.Health {
-			rows = append(rows, newEffectRow("A/A", h.Interval, h.Text()))
+			rows = append(rows, newForestRow("A/A", "A/A", h.Interval, h.Text()))
 		}
+		groups = append(groups, effectGroup{workload: p.Workload.Name, rows: rows})
 	}
-	return rows
+	return groups
 }
 
-func newEffectRow(label string, ratio results.Interval, text string) effectRow {
-	style := StyleOf(label)
-	return effectRow{label, text, &style, ratio}
+// newForestRow is a row in the style of a strategy.
+func newForestRow(label, strategy string, ratio results.Interval, text string) forestRow {
+	style := StyleOf(strategy)
+	return forestRow{label, text, &style, ratio}
 }
 
-// ends are where the line of the interval ends: it holds the ratio even where the bounds are cut.
-func (r *effectRow) ends() (low, high float64) {
-	low, high = r.ratio.Shown()
-	return min(low, r.ratio.Ratio), max(high, r.ratio.Ratio)
-}
-
+// headingText heads the ratios of a metric at a panel's point, with an arrow to the better side.
 func headingText(p *panel, metric string) string {
-	side := "→"
-	if results.LowerIsBetter(metric) {
-		side = "←"
-	}
-	text := fmt.Sprintf("%s %s", results.MetricLabel(metric), side)
+	text := betterSide(metric)
 	if p.Where != "" {
 		return p.Where + ": " + text
 	}
 	return text + " better"
 }
 
-// draw draws the row around the height y.
-func (r *effectRow) draw(c draw.Canvas, axis *scale, toX func(float64) vg.Length, y vg.Length) {
-	words := textStyle(textSize)
-	if r.style == nil {
-		words.Color = fadedInk
-		fillTextBeside(c, words, c.Max.X+10, y, shorten(r.text, words, 185))
-		c.StrokeLine2(draw.LineStyle{Color: gridInk, Width: 0.7}, c.Min.X, y+12, c.Max.X, y+12)
-		return
+func betterSide(metric string) string {
+	if results.LowerIsBetter(metric) {
+		return results.MetricLabel(metric) + " ←"
 	}
-	fillTextBeside(c, words, c.Max.X+10, y, shorten(r.text, words, 185))
-	if !axis.accepts(r.ratio.Ratio) {
-		return
-	}
-	if low, high := r.ends(); axis.accepts(low) && axis.accepts(high) {
-		line := draw.LineStyle{Color: r.style.Color, Width: 2}
-		c.StrokeLine2(line, toX(low), y, toX(high), y)
-		drawEnd(c, line, toX(low), y, -1, low > r.ratio.Low)
-		drawEnd(c, line, toX(high), y, 1, high < r.ratio.High)
-	}
-	c.DrawGlyphNoClip(r.style.glyph(5), vg.Point{X: toX(r.ratio.Ratio), Y: y})
-}
-
-// drawEnd ends an interval at x: with a bar, or with an arrow that points outwards (1 is to the right)
-// if it goes on beyond.
-func drawEnd(c draw.Canvas, line draw.LineStyle, x, y, outwards vg.Length, beyond bool) {
-	if !beyond {
-		c.StrokeLine2(line, x, y-4, x, y+4)
-		return
-	}
-	c.StrokeLines(line, []vg.Point{{X: x - 5*outwards, Y: y + 4}, {X: x, Y: y}, {X: x - 5*outwards, Y: y - 4}})
+	return results.MetricLabel(metric) + " →"
 }

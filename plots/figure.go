@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
@@ -22,6 +23,7 @@ const (
 	figureWidth  = 600
 	figureHeight = 340
 	margin       = 10
+	labelRoom    = 50 // about what the labels of a y axis take
 	titleSize    = 14
 	textSize     = 12
 	pixelsPerIn  = 144 // of a PNG: two pixels a point
@@ -36,6 +38,8 @@ var (
 // What a chart says when nothing can be drawn.
 const (
 	noRuns  = "no valid runs"
+	noValue = "no valid run carries this number"
+	noRatio = "no two runs can be compared"
 	tooFew  = "too few samples for any percentile"
 	tooLate = "no percentile: too few samples, or the load itself too late"
 )
@@ -46,16 +50,21 @@ type figure struct {
 	width, height  vg.Length
 	x, y           scale
 	xTitle, yTitle string
-	rows           []string // names of the rows when y counts rows, from 0 at the top downwards
-	rightRoom      vg.Length
+	rows           []string  // names of the rows when y counts rows, from 0 at the top downwards
+	rowRoom        vg.Length // width for these names; 0 is a third of the figure
+	rightRoom      vg.Length // beside the axes, for what a plotter writes there
+	topRoom        vg.Length // above them
 	plotters       []plot.Plotter
 	legend         []legendEntry
 	message        string // drawn in place of everything but the title
 }
 
+// legendEntry is one line of a legend: a strategy, or whatever sample draws from left to right around the
+// height y.
 type legendEntry struct {
-	name  string
-	style Style
+	name   string
+	style  Style
+	sample func(c draw.Canvas, left, right, y vg.Length)
 }
 
 // plotterFunc draws data between the axes: toX and toY turn data into positions on the canvas.
@@ -67,11 +76,15 @@ func (f plotterFunc) Plot(c draw.Canvas, p *plot.Plot) {
 	f(c, toX, toY)
 }
 
-// rowTicks marks the middle of each row of a figure with its name.
+// rowTicks marks the middle of each row of a figure with its name, which may have several lines.
 func rowTicks(names []string, width vg.Length) plot.ConstantTicks {
 	ticks := make(plot.ConstantTicks, len(names))
 	for i, name := range names {
-		ticks[i] = plot.Tick{Value: -float64(i), Label: shorten(name, textStyle(textSize), width)}
+		lines := strings.Split(name, "\n")
+		for j := range lines {
+			lines[j] = shorten(lines[j], textStyle(textSize), width)
+		}
+		ticks[i] = plot.Tick{Value: -float64(i), Label: strings.Join(lines, "\n")}
 	}
 	return ticks
 }
@@ -88,13 +101,12 @@ func (f *figure) render(alt string) (svg, png []byte, err error) {
 		return nil, nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
 	}
 
-	raster := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(pixelsPerIn))}
+	raster := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(pixelsPerIn))
 	f.draw(draw.New(raster))
-	var image bytes.Buffer
-	if _, err := raster.WriteTo(&image); err != nil {
+	if png, err = encodePNG(raster.Image()); err != nil {
 		return nil, nil, fmt.Errorf("plots: png of %q: %w", f.title, err)
 	}
-	return svg, image.Bytes(), nil
+	return svg, png, nil
 }
 
 // tidySVG replaces the root element by one that scales, carries a text alternative and names fonts
@@ -154,7 +166,7 @@ func (f *figure) draw(c draw.Canvas) {
 	}
 	style.XAlign = draw.XRight
 	c.FillText(style, vg.Point{X: c.Max.X - f.rightRoom, Y: c.Min.Y + 2}, f.xTitle)
-	c = draw.Crop(c, 0, -f.rightRoom, textSize+8, 0)
+	c = draw.Crop(c, 0, -f.rightRoom, textSize+8, -f.topRoom)
 	f.axes(c.Max.X - c.Min.X).Draw(c)
 }
 
@@ -163,6 +175,9 @@ func (f *figure) axes(width vg.Length) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
 	f.x.apply(&p.X, max(3, int(width/62)))
+	if f.x.marks != nil {
+		p.X.Tick.Marker = thinLabels(&p.X, width-labelRoom)
+	}
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Tick.Label.Font = textFont(textSize)
 		axis.Tick.Label.Color = ink
@@ -173,7 +188,7 @@ func (f *figure) axes(width vg.Length) *plot.Plot {
 	}
 	if f.rows != nil {
 		p.Y.Min, p.Y.Max = -float64(len(f.rows)-1)-0.5, 0.5
-		p.Y.Tick.Marker = rowTicks(f.rows, width/3)
+		p.Y.Tick.Marker = rowTicks(f.rows, cmp.Or(f.rowRoom, width/3))
 		p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
 	} else {
 		f.y.apply(&p.Y, 7)
@@ -224,8 +239,12 @@ func (f *figure) drawLegend(c draw.Canvas) draw.Canvas {
 	step := min(18, (c.Max.Y-c.Min.Y)/vg.Length(len(names)))
 	for i, e := range f.legend {
 		y := c.Max.Y - step*(vg.Length(i)+0.5)
-		c.StrokeLine2(e.style.line(2), left, y, left+sample, y)
-		c.DrawGlyphNoClip(e.style.glyph(4), vg.Point{X: left + sample/2, Y: y})
+		if e.sample != nil {
+			e.sample(c, left, left+sample, y)
+		} else {
+			c.StrokeLine2(e.style.line(2), left, y, left+sample, y)
+			c.DrawGlyphNoClip(e.style.glyph(4), vg.Point{X: left + sample/2, Y: y})
+		}
 		fillTextBeside(c, style, left+sample+gap, y, names[i])
 	}
 	return draw.Crop(c, 0, -(widest + sample + gap + 14), 0, 0)
@@ -243,6 +262,22 @@ func textStyle(size vg.Length) text.Style {
 func fillTextBeside(c draw.Canvas, style text.Style, x, y vg.Length, s string) {
 	style.YAlign = draw.YCenter
 	c.FillText(style, vg.Point{X: x, Y: y + style.FontExtents().Descent}, s)
+}
+
+// changeOf is "from → to", both names shortened alike where they don't fit into width.
+func changeOf(from, to string, style text.Style, width vg.Length) string {
+	const arrow = " → "
+	if whole := from + arrow + to; style.Width(whole) <= width {
+		return whole
+	}
+	half := (width - style.Width(arrow)) / 2
+	switch {
+	case style.Width(from) < half:
+		half = width - style.Width(arrow) - style.Width(from)
+	case style.Width(to) < half:
+		half = width - style.Width(arrow) - style.Width(to)
+	}
+	return shorten(from, style, half) + arrow + shorten(to, style, half)
 }
 
 // shorten cuts s, with an ellipsis, to what fits into width.

@@ -127,3 +127,106 @@ func inMemory(strategies int, edit func(*results.Run)) *results.Sweep {
 	}
 	return s
 }
+
+// addSeries gives a run ten intervals and an eleventh of a third of their length, over which throughput falls to
+// half after a stall in which no interval carries a p99.
+func addSeries(run *results.Run) {
+	const intervals = 11
+	run.Window = 1 + 0.1/3
+	s := &results.Series{Interval: 0.1, Operations: map[string][]int64{}, Quantiles: map[string][]*float64{}}
+	for i := range intervals {
+		share := 1 - 0.05*float64(i)
+		length := 0.1
+		if i == intervals-1 {
+			length /= 3
+		}
+		operations := int64(run.Metrics[results.MetricOps] * share * length)
+		stalled := i == 4 && run.Cell.Strategy == "mutex"
+		if stalled {
+			operations = 0
+		}
+		for _, kind := range []string{results.KindProduce, results.KindConsume} {
+			metric := results.LatencyMetric(kind, "p99")
+			p99 := run.Metrics[metric] / share
+			quantile := &p99
+			if stalled {
+				quantile = nil
+			}
+			s.Quantiles[metric] = append(s.Quantiles[metric], quantile)
+		}
+		s.Operations[results.KindProduce] = append(s.Operations[results.KindProduce], operations/10)
+		s.Operations[results.KindConsume] = append(s.Operations[results.KindConsume], operations-operations/10)
+	}
+	run.Series = s
+}
+
+// fixturePanel is the panel of a sweep in memory.
+func fixturePanel(strategies int, edit func(*results.Run)) *panel {
+	return &panels(inMemory(strategies, edit))[0]
+}
+
+func fixtureSteps() []results.Step {
+	interval := func(low, ratio, high float64) results.Interval {
+		return results.Interval{Blocks: 6, Ratio: ratio, Low: low, High: high, Level: 0.98}
+	}
+	step := func(name, from, to string, i results.Interval) results.Step {
+		return results.Step{Idea: results.Idea{Name: name, From: from, To: to}, Metric: results.MetricOps, Interval: i}
+	}
+	steps := []results.Step{
+		step("brief critical section", "mutex", "mutex-brief", interval(1.1, 1.25, 1.4)),
+		step("snapshot reads", "mutex-brief", "mutex-rcu", interval(1.5, 1.62, 1.8)),
+		step("group commit", "mutex-rcu", "mutex-group", interval(0.92, 1.01, 1.1)),
+		step("channel", "mutex-group", "actor", interval(0.2, 0.95, 1e6)),
+		step("mailbox", "actor", "actor-mailbox", interval(1.3, 1.5, 1.8)),
+	}
+	steps[4].Reason = "a run of `actor-mailbox` failed verification: offset 3 has other bytes"
+	return steps
+}
+
+func fixtureFront() *results.Front {
+	return &results.Front{
+		Metrics: []string{results.MetricOps, results.LatencyMetric(results.KindConsume, "p99"), results.MetricCPU},
+		Members: []results.Member{
+			{Label: "mutex", Values: []float64{5.2e5, 9.5e-6, 3.9e-6}, DominatedBy: "atomics"},
+			{Label: "rwmutex", Values: []float64{6.1e5, 6.1e-6, 3.2e-6}, DominatedBy: "atomics"},
+			{Label: "atomics", Values: []float64{1.02e6, 2.2e-6, 1.9e-6}, BestAt: []string{results.MetricOps}},
+			{Label: "actor", Values: []float64{9.6e5, 1.8e-6, 2.1e-6}},
+			{Label: "mutex-rcu", Values: []float64{8.7e5, 1.5e-6, 1.7e-6}, BestAt: []string{results.MetricCPU}},
+			{Label: "raw", Values: []float64{1.1e6, math.NaN(), 1.8e-6}},
+		},
+	}
+}
+
+// fixtureTrend is op/s by workers on eight processors: mutex and actor follow a scaling law up to there, and queue
+// beyond.
+func fixtureTrend() *results.Trend {
+	t := &results.Trend{Axis: results.Axis{Workload: "mix", Key: "workers", Values: []float64{1, 2, 3, 4, 6, 8, 16, 32}}, Metric: results.MetricOps}
+	for range t.Values {
+		t.Points = append(t.Points, results.Cell{Workload: "mix", GOMAXPROCS: 8})
+	}
+	laws := []struct {
+		label string
+		fit   results.Fit
+	}{
+		{"mutex", fixtureFit(4e5, 0.4, 0.02)}, {"rwmutex", fixtureFit(3.5e5, 0.3, 0.004)}, {"actor", fixtureFit(2e5, 0.05, 0.001)},
+	}
+	for i, law := range laws {
+		line := results.Line{Label: law.label, Fit: &law.fit}
+		for n, v := range t.Values {
+			median := law.fit.At(min(v, 10)) * (1 + 0.03*math.Sin(float64(5*i+7*n)))
+			line.Levels = append(line.Levels, results.Level{Value: v, Values: []float64{0.93 * median, median, 1.06 * median}, Median: median})
+		}
+		t.Lines = append(t.Lines, line)
+	}
+	t.Lines[1].Fit, t.Lines[1].Unfitted = nil, "its throughput at one client is not known"
+	t.Crossovers = []results.Crossover{{Before: "mutex", After: "actor", Low: 1, High: 3, Planned: true}, {Before: "rwmutex", After: "actor", Low: 3, High: 4}}
+	return t
+}
+
+func fixtureFit(rate, contention, coherency float64) results.Fit {
+	about := func(v float64) results.Coefficient { return results.Coefficient{Value: v, Low: 0.9 * v, High: 1.1 * v} }
+	return results.Fit{
+		Rate: about(rate), Contention: about(contention), Coherency: about(coherency),
+		Peak: math.Sqrt((1 - contention) / coherency), Levels: []float64{1, 2, 3, 4, 6, 8}, Misses: 0.03,
+	}
+}

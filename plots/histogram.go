@@ -41,7 +41,7 @@ func histogramChart(p *panel, l *latency) (Chart, error) {
 			f.y.cover(q.y)
 		}
 		alt = append(alt, fmt.Sprintf("%s peaks at %s", c.label, results.FormatDuration(peak.x)))
-		f.legend = append(f.legend, legendEntry{c.label, c.style})
+		f.legend = append(f.legend, legendEntry{name: c.label, style: c.style})
 		f.plotters = append(f.plotters, curvePlotter(c.style, outline, []point{peak}))
 	}
 	if len(f.legend) == 0 {

@@ -127,11 +127,16 @@ func measuredFrom(p *panel, kind string) string {
 	return "Closed loop: service time. A stall counts once, however long it lasts, so this ranks nothing."
 }
 
+// leastReach is how far the axis of a percentile chart goes at least, as 1/(1-q), so that lines that all end early
+// don't look as if they went all the way.
+const leastReach = 100
+
 // percentileChart draws latency by percentile on the axis of HdrHistogram's plots, on which every
 // further nine is as far from the last.
 func percentileChart(p *panel, l *latency) (Chart, error) {
 	f := &figure{title: p.title(l.words + " by percentile"), width: figureWidth, height: figureHeight}
 	f.x = scale{log: true}
+	f.x.cover(1)
 	f.y = scale{log: true, format: results.FormatDuration}
 	f.xTitle, f.yTitle = "percentile", "latency, less is better"
 	var alt []string
@@ -144,7 +149,7 @@ func percentileChart(p *panel, l *latency) (Chart, error) {
 		}
 		if last != (point{}) {
 			alt = append(alt, fmt.Sprintf("%s %s at %s", c.label, results.FormatDuration(last.y), percentLabel(last.x)))
-			f.legend = append(f.legend, legendEntry{c.label, c.style})
+			f.legend = append(f.legend, legendEntry{name: c.label, style: c.style})
 		}
 	}
 	if len(f.legend) == 0 {
@@ -153,6 +158,8 @@ func percentileChart(p *panel, l *latency) (Chart, error) {
 			f.message = tooLate
 		}
 	}
+	reached := f.x.max
+	f.x.cover(leastReach)
 	f.x.marks = percentileTicks(f.x.max)
 	caption := []string{measuredFrom(p, l.kind), fmt.Sprintf(
 		"Each line is the median across runs, and ends where a run has fewer than %d samples beyond.", results.SamplesBeyond)}
@@ -160,6 +167,9 @@ func percentileChart(p *panel, l *latency) (Chart, error) {
 		caption = append(caption, fmt.Sprintf(
 			"It is cut where in a run the load itself was late by more than %s of the latency at that percentile.",
 			results.FormatPercent(results.LatenessShare)))
+	}
+	if reached < leastReach && len(f.legend) > 0 {
+		caption = append(caption, fmt.Sprintf("No line reaches %s.", percentLabel(leastReach)))
 	}
 	return Chart{
 		Name:     p.name(fileName(l.kind) + "-latency"),
@@ -210,7 +220,7 @@ func percentLabel(x float64) string {
 type point struct{ x, y float64 }
 
 // everyNine picks the points for markers: those nearest to 50 %, 90 %, 99 % and so on, so that curves
-// carry few and at the same places.
+// carry few and at the same places. A line that ends before all of these has one at its end.
 func everyNine(points []point) []point {
 	var marks []point
 	for _, at := range []float64{2, 10, 100, 1e3, 1e4, 1e5} {
@@ -224,6 +234,9 @@ func everyNine(points []point) []point {
 			}
 		}
 		marks = append(marks, nearest)
+	}
+	if len(marks) == 0 {
+		marks = points[len(points)-1:]
 	}
 	return marks
 }

@@ -2,7 +2,9 @@ package plots
 
 import (
 	"bytes"
-	_ "embed"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"os"
@@ -13,23 +15,32 @@ import (
 	"tailrace/results"
 )
 
-//go:embed report.html.tmpl
-var reportText string
+//go:embed page/page.html.tmpl page/parts.html.tmpl
+var pageFiles embed.FS
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"words":  words,
-	"metric": results.MetricLabel,
-	"table": func(about, caption, rows string, t results.Table) tableView {
-		return tableView{about, caption, rows, t}
+//go:embed page/style.css
+var pageStyle string
+
+//go:embed page/script.js
+var pageScript string
+
+var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
+	"words": words,
+	"count": func(n int, noun string) string {
+		if n != 1 {
+			noun += "s"
+		}
+		return fmt.Sprintf("%d %s", n, noun)
 	},
-}).Parse(reportText))
+}).ParseFS(pageFiles, "page/*.tmpl"))
 
-// WriteReport writes a sweep and its charts (see Charts) as one HTML file that loads nothing: styles
-// and charts are in it, and it has no script. It makes the directory of path where it is missing, and
-// replaces the file as a whole.
+// WriteReport writes a sweep and its charts (see Charts) as one HTML file that loads nothing: styles,
+// charts and a small script, which sorts tables and copies commands, are in it, and without the script
+// nothing of it is missing. It makes the directory of path where it is missing, and replaces the file as
+// a whole.
 func WriteReport(s *results.Sweep, charts []Chart, path string) error {
 	var page bytes.Buffer
-	if err := reportTemplate.Execute(&page, newReport(s, charts)); err != nil {
+	if err := pageTemplate.Execute(&page, newReport(s, charts)); err != nil {
 		return fmt.Errorf("plots: report: %w", err)
 	}
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
@@ -45,62 +56,63 @@ func WriteReport(s *results.Sweep, charts []Chart, path string) error {
 // report is what the template shows: a summary with the charts.
 type report struct {
 	results.Summary
-	Alarms      []string // what a reader has to know before the first number
-	Workloads   []reportWorkload
-	SweepCharts []reportChart
-	Health      []results.Health
-	CPUModel    string
-	BustedError string
-	Version     string
+	Style  template.CSS
+	Script template.JS
+	Policy string // what the page may load: nothing
+
+	Verdict   pageVerdict
+	Decisions []decision
+	Glance    *pageTable // nil if nothing was compared
+	Alarms    []string   // what a reader has to know before the first number
+	Workloads []reportWorkload
+	Trends    []reportTrend
+	Effects   []pageChart
+	// LongEffects says that their chart is longer than a screen.
+	LongEffects bool
+	Health      reportHealth
+
+	CPUModel string
+	OwnMix   string
+	Settings *pageTable // nil if there are none
+	Version  string
 }
 
-type reportWorkload struct {
-	ID, Name string
-	Sections []reportSection
-}
-
-// reportSection is one workload at one point.
-type reportSection struct {
-	results.Section
-	Metrics, Latencies []reportChart
-}
-
-// tableView is what the table template shows.
-type tableView struct {
-	About, Caption string
-	Rows           string // what the rows are
-	results.Table
-}
-
-type reportChart struct {
-	Caption string
-	Inline  template.HTML
-}
+// longEffects is the number of comparisons beyond which their chart is closed until somebody asks.
+const longEffects = 24
 
 func newReport(s *results.Sweep, charts []Chart) *report {
+	summary := s.Summary()
 	r := &report{
-		Summary:     s.Summary(),
-		SweepCharts: inline(charts, results.Cell{}, KindEffects),
-		Health:      s.Health(),
-		CPUModel:    s.Meta.Environment.CPUModel,
-		BustedError: s.Meta.Preflight.BustedError,
-		Version:     s.Meta.Version,
+		Summary:   summary,
+		Style:     template.CSS(pageStyle),
+		Script:    template.JS(pageScript),
+		Policy:    policy(pageScript),
+		Glance:    glance(&summary),
+		Alarms:    alarms(s, &summary),
+		Workloads: reportWorkloads(&summary, charts),
+		CPUModel:  s.Meta.Environment.CPUModel,
+		OwnMix:    ownMix(s.Meta.Command),
+		Version:   s.Meta.Version,
 	}
-	for _, section := range r.Sections {
-		last := len(r.Workloads) - 1
-		if last < 0 || r.Workloads[last].Name != section.Workload.Name {
-			last++
-			r.Workloads = append(r.Workloads, reportWorkload{ID: fmt.Sprintf("workload-%d", last+1), Name: section.Workload.Name})
-		}
-		shown := reportSection{Section: section}
-		if len(section.Cells) > 0 {
-			shown.Metrics = inline(charts, section.Point, KindMetric)
-			shown.Latencies = inline(charts, section.Point, KindLatency, KindHistogram)
-		}
-		r.Workloads[last].Sections = append(r.Workloads[last].Sections, shown)
+	r.Trends = reportTrends(&summary, charts)
+	r.Decisions = decisions(&summary, r.Trends)
+	if n := len(effectsOf(&summary)); n > 0 {
+		r.Effects = inline(charts, results.Cell{}, KindEffects)
+		r.LongEffects = n > longEffects
 	}
-	r.Alarms = alarms(s, &r.Summary)
+	r.Verdict = judge(s, &summary, r.Alarms)
+	r.Health = newHealth(s, &summary)
+	if len(summary.Settings.Labels) > 0 {
+		r.Settings = newTable("settings", "What each run did before and while it was measured.", summary.Settings.Title, summary.Settings)
+	}
 	return r
+}
+
+// policy is the Content-Security-Policy of the page: no request at all, and of scripts only its own.
+func policy(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // alarms picks from a summary what stands before the numbers of a sweep because they are worth less for
@@ -119,14 +131,33 @@ func alarms(s *results.Sweep, summary *results.Summary) []string {
 	return append(found, summary.Warnings...)
 }
 
-// inline picks the charts of a point, prepared to stand inside a page: in HTML an svg element needs no
-// namespace.
-func inline(charts []Chart, point results.Cell, kinds ...ChartKind) []reportChart {
-	var picked []reportChart
-	for _, c := range charts {
-		if c.Point == point && slices.Contains(kinds, c.Kind) {
+// effectsOf are the planned comparisons of all workloads and points.
+func effectsOf(summary *results.Summary) []results.Effect {
+	var effects []results.Effect
+	for _, answer := range summary.Answers {
+		effects = append(effects, answer.Effects...)
+	}
+	return effects
+}
+
+// pageChart is a chart inside the page.
+type pageChart struct {
+	Title, Caption string
+	Inline         template.HTML
+}
+
+// inline picks the charts of a point.
+func inline(charts []Chart, point results.Cell, kinds ...ChartKind) []pageChart {
+	return pick(charts, func(c *Chart) bool { return c.Point == point && slices.Contains(kinds, c.Kind) })
+}
+
+// pick prepares charts to stand inside a page: in HTML an svg element needs no namespace.
+func pick(charts []Chart, wanted func(*Chart) bool) []pageChart {
+	var picked []pageChart
+	for i := range charts {
+		if c := &charts[i]; wanted(c) {
 			svg := strings.Replace(string(c.SVG), ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
-			picked = append(picked, reportChart{c.Caption, template.HTML(svg)})
+			picked = append(picked, pageChart{c.Title, c.Caption, template.HTML(svg)})
 		}
 	}
 	return picked

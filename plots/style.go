@@ -60,8 +60,8 @@ var known = []struct {
 	{"rwmutex", Style{rgb(0xe69f00), Marker{Polygon: square}, dashed}},
 	{"atomics", Style{rgb(0x0e8f69), Marker{Polygon: triangle}, longDashed}},
 	{"actor", Style{rgb(0xe0561b), Marker{Polygon: diamond}, dashDotted}},
-	{"mutex-brief", Style{rgb(0x56b4e9), Marker{disc, true}, dashed}},
-	{"rwmutex-brief", Style{rgb(0x8c6d00), Marker{square, true}, dotted}},
+	{"mutex-brief", Style{rgb(0x56b4e9), Marker{disc, true}, longDashed}},
+	{"rwmutex-brief", Style{rgb(0x8c6d00), Marker{square, true}, dashDotted}},
 	{"mutex-rcu", Style{rgb(0xcc79a7), Marker{Polygon: nabla}, solid}},
 	{"mutex-group", Style{rgb(0x0072b2), Marker{nabla, true}, dashDotted}},
 	{"actor-plain", Style{rgb(0x8b2e00), Marker{diamond, true}, solid}},
@@ -162,6 +162,12 @@ func starPolygon(tips int, outer, inner float64) [][2]float64 {
 func pale(c color.NRGBA) color.NRGBA {
 	c.A = 130
 	return c
+}
+
+// faded is a colour for what counts for less: half way to white, and opaque.
+func faded(c color.NRGBA) color.NRGBA {
+	lighter := func(v uint8) uint8 { return uint8((int(v) + 255) / 2) }
+	return color.NRGBA{R: lighter(c.R), G: lighter(c.G), B: lighter(c.B), A: c.A}
 }
 
 func rgb(hex uint32) color.NRGBA {

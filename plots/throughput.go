@@ -32,6 +32,9 @@ func metricChart(p *panel, metric string) (Chart, error) {
 	return drawMetric(p, metric, fileName(strings.TrimSuffix(metric, "-sec")), results.MetricLabel(metric))
 }
 
+// withoutNull is what a caption says of the strategy null, beside whose numbers all others would be one.
+const withoutNull = "null, which does no I/O, is left out."
+
 // metricRow is one strategy of a metric chart.
 type metricRow struct {
 	style  Style
@@ -53,8 +56,11 @@ func newMetricRow(m *series, metric string, axis *scale) (metricRow, bool) {
 	return row, len(row.values) > 0
 }
 
+// medianRoom is the width, in points, for the medians beside a metric chart.
+const medianRoom = 64
+
 func drawMetric(p *panel, metric, what, title string) (Chart, error) {
-	f := &figure{title: p.title(title), width: figureWidth, rightRoom: 64}
+	f := &figure{title: p.title(title), width: figureWidth, rightRoom: medianRoom}
 	format := func(v float64) string { return results.FormatMetric(metric, v) }
 	f.x.format = format
 	f.xTitle = results.MetricLabel(metric) + ", more is better"
@@ -71,7 +77,7 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 	for i := range p.series {
 		m := &p.series[i]
 		if m.label == "null" {
-			caption = append(caption, "null, which does no I/O, is left out.")
+			caption = append(caption, withoutNull)
 			continue
 		}
 		row, ok := newMetricRow(m, metric, &f.x)
@@ -88,6 +94,9 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 	f.height = vg.Length(90 + 30*max(3, len(rows)))
 	if len(rows) == 0 {
 		f.message = noRuns
+		if slices.ContainsFunc(p.series, func(m series) bool { return m.Valid > 0 }) {
+			f.message = noValue
+		}
 	}
 	f.plotters = append(f.plotters, plotterFunc(func(c draw.Canvas, toX, toY func(float64) vg.Length) {
 		for i := range rows {
@@ -121,5 +130,6 @@ func (r *metricRow) draw(c draw.Canvas, toX func(float64) vg.Length, y vg.Length
 	if !math.IsNaN(r.median) {
 		c.DrawGlyphNoClip(r.style.glyph(6), vg.Point{X: toX(r.median), Y: y})
 	}
-	fillTextBeside(c, textStyle(textSize), c.Max.X+10, y, format(r.median))
+	words := textStyle(textSize)
+	fillTextBeside(c, words, c.Max.X+10, y, shorten(format(r.median), words, medianRoom-10))
 }

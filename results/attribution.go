@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Idea is one step between two strategies that differ in nothing else: what it changes is what it buys.
@@ -25,7 +26,8 @@ type Step struct {
 	Reason string
 }
 
-// steps are the ideas between strategies that were run at a point, in the order of Meta.Ideas.
+// steps are the ideas between strategies that were run at a point, in the order of Meta.Ideas; none where each is a
+// planned comparison anyway.
 func (s *Sweep) steps(point Cell) []Step {
 	metric := s.primary(point.Workload)
 	ran := make(map[Cell]bool)
@@ -38,6 +40,12 @@ func (s *Sweep) steps(point Cell) []Step {
 			steps = append(steps, Step{Idea: idea, Metric: metric})
 		}
 	}
+	planned := func(step Step) bool {
+		return slices.Contains(s.Meta.Planned, Comparison{Workload: point.Workload, Strategy: step.To, Baseline: step.From, Metric: metric})
+	}
+	if !slices.ContainsFunc(steps, func(step Step) bool { return !planned(step) }) {
+		return nil
+	}
 	level := 1 - (1-confidence)/float64(max(1, len(steps)))
 	sick := s.sickness()
 	for i := range steps {
@@ -45,7 +53,11 @@ func (s *Sweep) steps(point Cell) []Step {
 		from, to := cellAt(point, step.From, ""), cellAt(point, step.To, "")
 		step.Interval, _ = s.ratio(to, from, metric, level)
 		step.CPU, _ = s.ratio(to, from, MetricCPU, level)
-		step.Reason = cmp.Or(sick, s.distrust(to, metric), s.distrust(from, metric))
+		distrust := cmp.Or(s.distrust(to, metric), s.distrust(from, metric))
+		if distrust != "" {
+			step.Interval, step.CPU = logInterval(nil, level), logInterval(nil, level)
+		}
+		step.Reason = cmp.Or(sick, distrust)
 		if step.Reason == "" && step.Blocks < 2 {
 			step.Reason = "fewer than two blocks"
 		}
@@ -64,9 +76,12 @@ func (s *Step) Text() string {
 	return s.Interval.Text()
 }
 
+// StepsTitle begins the title of the table of Section.Steps.
+const StepsTitle = "what each idea bought"
+
 // stepsTable says what each idea bought; false where no two strategies differ in one.
 func (s *Section) stepsTable() (Table, bool) {
-	t := Table{Title: "what each idea bought (not planned, so no verdict; 95 % over each column)"}
+	t := Table{Title: StepsTitle + " (not planned, so no verdict; 95 % over each column)"}
 	route, gain, cost := Column{Head: "from → to", Left: true}, Column{Head: MetricLabel(s.Workload.Primary), Left: true}, Column{Head: MetricLabel(MetricCPU), Left: true}
 	for i := range s.Steps {
 		step := &s.Steps[i]

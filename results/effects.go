@@ -73,8 +73,8 @@ func (e Effect) Text() string {
 // confidence (Bonferroni: each at 1 − 0.05/m, m the number of effects), for this sweep.
 //
 // Undecided are: everything, if an A/A arm differs from its baseline; comparisons with a side of which
-// a run failed verification, or was overloaded and so has no latency; and those with fewer than two
-// blocks.
+// a run failed verification, or was overloaded and so has no latency, which have no ratio either; and those with
+// fewer than two blocks.
 func (s *Sweep) Effects() []Effect {
 	var effects []Effect
 	for _, planned := range s.Meta.Planned {
@@ -99,7 +99,11 @@ func (s *Sweep) decide(e *Effect, level float64, sick string) {
 	var skipped string
 	cell, baseline := e.sides()
 	e.Interval, skipped = s.ratio(cell, baseline, e.Metric, level)
-	e.Reason = cmp.Or(sick, s.distrust(cell, e.Metric), s.distrust(baseline, e.Metric))
+	distrust := cmp.Or(s.distrust(cell, e.Metric), s.distrust(baseline, e.Metric))
+	if distrust != "" {
+		e.Interval = logInterval(nil, level) // a ratio over the runs that are left would be remembered all the same
+	}
+	e.Reason = cmp.Or(sick, distrust)
 	switch {
 	case e.Reason != "":
 	case e.Blocks < 2:

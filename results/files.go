@@ -40,9 +40,12 @@ func CheckUnused(dir string) error {
 // last two that an earlier call wrote, and this one does not, are removed. What can't be read of a latency log
 // is told in s.Warnings, and its run is left out of these two.
 func (s *Sweep) WriteFiles() error {
+	if !s.stripped { // first: what these warn of belongs in the summary
+		if err := cmp.Or(s.writeDistributions(), s.writeTestResults()); err != nil {
+			return err
+		}
+	}
 	return cmp.Or(
-		s.writeDistributions(), // first: what they warn of belongs in the summary
-		s.writeTestResults(),
 		s.replace(benchFile, s.WriteBench),
 		s.replace(summaryFile, s.WriteSummary),
 		s.replace(csvFile, s.WriteCSV),

@@ -226,13 +226,16 @@ func (f *Front) metricWords(metrics []string, point Cell) []string {
 	return words
 }
 
+// FrontTitle begins the title of the table of Section.Front.
+const FrontTitle = "what is given up"
+
 // frontTable shows what is weighed, and who is on the front; false if there is none.
 func (s *Section) frontTable() (Table, bool) {
 	f := s.Front
 	if f == nil {
 		return Table{}, false
 	}
-	t := Table{Title: "what is given up (best: none is better by more than chance)", Detail: true}
+	t := Table{Title: FrontTitle + " (best: none is better by more than chance)", Detail: true}
 	columns := make([]Column, len(f.Metrics)+1)
 	for i, head := range f.metricWords(f.Metrics, s.Point) {
 		columns[i].Head = head

@@ -41,6 +41,7 @@ type Sweep struct {
 	Meta     Meta
 	Runs     []Run    // in the order of execution
 	Warnings []string // what was wrong with the files without making them useless
+	stripped bool     // the latency logs were left out when the directory was copied
 }
 
 // Writer writes a sweep directory while the sweep goes on. It is used by one goroutine at a time, and of

@@ -3,8 +3,10 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,10 +42,26 @@ func load(dir string) (*Sweep, journalEnd, error) {
 	if err != nil {
 		return nil, end, err
 	}
+	s.findLatencies()
 	if end.torn > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s:%d: the last line is cut short, its run is left out", path, end.torn))
 	}
 	return s, end, nil
+}
+
+// findLatencies notes that the latency logs were left out when the directory was copied, as they are most of it.
+func (s *Sweep) findLatencies() {
+	if !slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Latency != "" }) {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, latencyDir)); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	s.stripped = true
+	s.warn(fmt.Sprintf("%s is without %s/: no distributions of latency are drawn, and .hgrm files and %s/ are not written", s.Dir, latencyDir, ombDir))
+	for i := range s.Runs {
+		s.Runs[i].Latency = ""
+	}
 }
 
 func (s *Sweep) loadRuns(path string) (end journalEnd, err error) {

@@ -57,7 +57,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, fact.Value)
 	}
 	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, %s.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
-		summary.Begun, s.seedText(), summary.Command, summary.Files)
+		summary.Begun, summary.Seed, summary.Command, summary.Files)
 	for _, source := range summary.Sources {
 		fence := strings.Repeat("`", max(3, 1+longestRun(source.Text, '`')))
 		fmt.Fprintf(&out, "\n%s:\n\n%syaml\n%s\n%s\n", quoted(source.Path), fence, strings.TrimRight(source.Text, "\n"), fence)

@@ -65,7 +65,7 @@ func TestMergeDays(t *testing.T) {
 	for what, c := range map[string][2]string{
 		"headline": {summary.Headline, "2 cells × 7 blocks = 14 runs · seeds 7, 8 · 2 sessions · tmpfs at /mnt and tmpfs at /dev/shm"},
 		"begun":    {summary.Begun, "2026-11-01 09:30:00 to 2026-11-02 09:30:00 UTC"},
-		"seed":     {summary.Seed, "7, 8"},
+		"seed":     {summary.Seed, "seeds 7, 8"},
 		"command":  {summary.Command, "tailrace run --seed 8\n"},
 		"runs":     {strings.Split(summary.Verification[0], ",")[0], "14/14 runs"},
 		"warnings": {strings.Join(summary.Warnings, "|"), "a: virtual machine"},

@@ -26,7 +26,7 @@ type Summary struct {
 	Reading      []string // how to read the numbers, and how not to
 	Environment  []Fact
 	Begun        string   // date and time, UTC
-	Seed         string   // several with commas between, where sweeps were merged
+	Seed         string   // "seed 7"; "seeds 1, 2" where sweeps were merged
 	Command      string   // as a POSIX shell takes it; a line for each of several parts
 	Files        string   // what lies beside the summary, and what to do with it
 	Sources      []Source // files that workloads came from
@@ -54,7 +54,7 @@ func (s *Sweep) Summary() Summary {
 		Reading:      reading(),
 		Environment:  s.environment(),
 		Begun:        s.begun(),
-		Seed:         s.seeds(),
+		Seed:         s.seedText(),
 		Command:      s.commands(),
 		Files: "`runs.jsonl` has every run, `bench.txt` the same for\n`benchstat -col /strategy bench.txt` " +
 			"(in a clone of tailrace: `go tool benchstat`), `summary.csv` the\ncells, `latency/` the HdrHistogram log and the percentiles of each run, `omb/` the cells in the form of OpenMessaging Benchmark.",

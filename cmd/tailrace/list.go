@@ -113,6 +113,10 @@ func listCharts(w io.Writer) {
 		{plots.KindMetric, "throughput, and what else a workload is judged by, of each run"},
 		{plots.KindLatency, "latency by percentile, for appends, reads and end to end"},
 		{plots.KindHistogram, "shares of latencies"},
+		{plots.KindTime, "throughput and p99 in each interval of the window"},
+		{plots.KindSteps, "what each idea bought, by strategies that differ in nothing else"},
+		{plots.KindFront, "throughput against latency, or what else is weighed, and which strategies no other beats"},
+		{plots.KindTrend, "the primary metric along a swept axis, with the fitted scaling law and where the ranking changes"},
 		{plots.KindEffects, "ratios to the baseline with their intervals"},
 	} {
 		fmt.Fprintf(w, "  %s\t%s\n", c.kind, c.what)
