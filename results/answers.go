@@ -60,7 +60,7 @@ func (s *Sweep) pointAnswer(section *Section) string {
 		text += "; " + same
 	}
 	text += "."
-	if section.Front != nil {
+	if section.Front != nil && !hopeless(section.Effects) {
 		front := section.Front.Text(section.Point)
 		text += " " + strings.ToUpper(front[:1]) + front[1:] + "."
 	}
@@ -161,9 +161,28 @@ func findings(effects []Effect) []string {
 		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: %s",
 			strings.Join(names(same), ", "), baselineName(&same[0]), hiddenWords(hidden(same))))
 	}
-	for _, e := range withVerdict(effects, Undecided) {
+	return append(clauses, undecidedClauses(withVerdict(effects, Undecided))...)
+}
+
+// undecidedClauses say on which strategies there is no verdict, and why: once for all of which the same holds.
+func undecidedClauses(effects []Effect) []string {
+	var reasons []string
+	strategies := make(map[string][]Effect)
+	for _, e := range effects {
 		reason, _, _ := strings.Cut(e.Reason, ": ") // the notes have all of it
-		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", quoted(e.Strategy), reason))
+		reason = strings.ReplaceAll(reason, quoted(e.Strategy), "each")
+		if strategies[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		strategies[reason] = append(strategies[reason], e)
+	}
+	var clauses []string
+	for _, reason := range reasons {
+		same := strategies[reason]
+		if len(same) == 1 {
+			reason = strings.ReplaceAll(reason, "each", quoted(same[0].Strategy))
+		}
+		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", enumerate(names(same)), reason))
 	}
 	return clauses
 }
@@ -193,10 +212,18 @@ func hidden(effects []Effect) float64 {
 	return most
 }
 
+// tooWide is the ratio that an interval may not hide if it is to tell anything.
+const tooWide = 3
+
+// hopeless reports whether effects tell nothing: no difference was found, and any could hide.
+func hopeless(effects []Effect) bool {
+	same := withVerdict(effects, NoDifference)
+	return len(effects) > 0 && len(same) == len(effects) && hidden(same) > tooWide
+}
+
 // hiddenWords say what a ratio that intervals allow means.
 func hiddenWords(most float64) string {
-	const hopeless = 3
-	if most > hopeless {
+	if most > tooWide {
 		return "the blocks are too few, or the machine too busy, to tell"
 	}
 	return "one of less than " + FormatRatio(most) + " could hide"
