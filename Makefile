@@ -27,7 +27,7 @@ test:
 # bugs, which are built anew; and without the scripts of the command line, whose sweeps the tests of harness have
 # too, and which take seven minutes.
 race:
-	go test -race -skip 'TestScripts|TestExamples|TestAgainst|TestKillAndResume' ./cmd/...
+	go test -race -skip 'TestScripts|TestExamples|TestAgainst|TestKillAndResume|TestCompareInCI' ./cmd/...
 	go test -race ./harness ./results/... ./segment/... ./strategies ./workload
 	go test -race -short ./harness/torture
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,8 @@ import (
 //	benchstat -col "/strategy@(mutex rwmutex atomics actor)" bench.txt
 //
 // The second arm of the baseline is strategy=aa; where two builds are compared, build=this is the one that
-// ran the sweep. Configuration lines are those that go test writes
+// ran the sweep. The primary metric of the run's workload stands first on its line, as ns/op does on those
+// of go test. Configuration lines are those that go test writes
 // too, because benchstat makes a table of its own of everything else that differs between files.
 func (s *Sweep) WriteBench(w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -40,7 +42,7 @@ func (s *Sweep) WriteBench(w io.Writer) error {
 	varying := s.varyingKeys()
 	for _, run := range s.runsByCell() {
 		var values strings.Builder
-		for _, metric := range metrics {
+		for _, metric := range benchOrder(metrics, s.primary(run.Cell.Workload)) {
 			if value, ok := run.Metrics[metric]; ok && isBenchValue(metric, value) {
 				fmt.Fprintf(&values, "\t%s %s", strconv.FormatFloat(value, 'g', -1, 64), metric)
 			}
@@ -50,6 +52,15 @@ func (s *Sweep) WriteBench(w io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// benchOrder is the order of metrics on the line of a run: the primary one, then the others as they are.
+func benchOrder(metrics []string, primary string) []string {
+	at := slices.Index(metrics, primary)
+	if at < 0 {
+		return metrics
+	}
+	return slices.Concat(metrics[at:at+1], metrics[:at], metrics[at+1:])
 }
 
 // runsByCell returns the valid runs, those of a cell together and cells in the order of tables: the

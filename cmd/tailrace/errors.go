@@ -19,7 +19,7 @@ import (
 const (
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnmeasured  = 3
+	exitUnmeasured  = 3   // and inconclusive
 	exitInterrupted = 130 // as a shell reports death by SIGINT
 )
 
@@ -48,7 +48,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(errUsage), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
 		return exitUsage
-	case is(errUnmeasured):
+	case is(errUnmeasured), is(errInconclusive):
 		return exitUnmeasured
 	default:
 		return exitFailed

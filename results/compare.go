@@ -1,0 +1,176 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrIncomparable is wrapped by errors of Compare and CompareBuilds about two sides that are each all right,
+// and of which nothing can be said together.
+var ErrIncomparable = errors.New("cannot be compared")
+
+// ErrOneBuild is wrapped by errors of CompareBuilds about results in which there is nothing to compare with.
+var ErrOneBuild = errors.New("one build only")
+
+// UnknownMetricError is about a metric that was asked for and that is not there to compare.
+type UnknownMetricError struct {
+	Metric string
+	Known  []string // the metrics that can be compared
+	Side   string   // the only side that has it; "" if neither does
+}
+
+// Error names the metric.
+func (e *UnknownMetricError) Error() string {
+	if e.Side != "" {
+		return fmt.Sprintf("results: %s: only %s has this metric", e.Metric, e.Side)
+	}
+	return fmt.Sprintf("results: %s: no such metric", e.Metric)
+}
+
+// CompareOptions are what is compared of two sides, and what counts as a regression.
+type CompareOptions struct {
+	// Metrics are compared of each benchmark that has them; if there are none, the primary metric of each: that of
+	// the workload in a results directory, the first on its line in a file.
+	Metrics []string
+	// Threshold is the change for the worse, as a share of the old value, that is no regression yet.
+	Threshold float64
+	// AllowSequential counts a difference as a regression that may be drift, since the two sides were not interleaved.
+	AllowSequential bool
+}
+
+// Origin is where one side of a comparison comes from.
+type Origin struct {
+	Path        string `json:"path"`
+	Description string `json:"description"` // the build, as far as it is known; "" if nothing is
+}
+
+// Sample is what the runs of one side have in one metric.
+type Sample struct {
+	Runs int // that the comparison rests on
+	// Value is their geometric mean, or the median if one of them is 0, which has no logarithm; NaN without any.
+	Value float64
+}
+
+// Change is the outcome of one comparison: of a benchmark on both sides, in one metric.
+type Change struct {
+	Benchmark string // workload and strategy, or the name of a benchmark in a file
+	Metric    string
+	Old, New  Sample
+	// Interval is the ratio of new to old. Its Blocks are the pairs of runs, or, where the sides were not interleaved,
+	// the runs of the side that has fewer. Ratio and ends are NaN where a value has no logarithm.
+	Interval
+	Verdict Verdict
+	// Beyond is set where the verdict is Worse, and by more than the threshold within the whole interval.
+	Beyond bool
+	Reason string // why the verdict is Undecided
+
+	label string // Benchmark as short as the others allow
+	// Whether more is better (1), or less (-1); 0 if it is not known.
+	better int
+}
+
+// Outcome is what a comparison as a whole found.
+type Outcome int
+
+const (
+	// NoRegression: every comparison has a verdict, and none is worse by more than the threshold.
+	NoRegression Outcome = iota
+	// Regression: something is worse by more than the threshold, or the new side gave wrong answers.
+	Regression
+	// Inconclusive: no telling, or a difference that may be the drift of the machine.
+	Inconclusive
+)
+
+// String returns the outcome in words.
+func (o Outcome) String() string {
+	switch o {
+	case NoRegression:
+		return "no regression"
+	case Regression:
+		return "regression"
+	}
+	return "inconclusive"
+}
+
+// Changes is what differs between an old and a new side.
+type Changes struct {
+	Old, New    Origin
+	Interleaved bool // the two sides took turns, so that drift of the machine hits both alike
+	Options     CompareOptions
+	Level       float64  // confidence of each interval by itself; all hold together with 95 %
+	Changes     []Change // in the order of the new side
+	// Benchmarks that only one side has.
+	OnlyOld, OnlyNew []string
+	// Violations are the runs of the new side that gave wrong answers.
+	Violations []string
+	Warnings   []string
+
+	common string // what all names of benchmarks share, and their labels leave out
+}
+
+// Regressions returns the changes for the worse that lie beyond the threshold, interleaved or not.
+func (c *Changes) Regressions() []Change { return c.with(func(d *Change) bool { return d.Beyond }) }
+
+// Undecided returns the comparisons without a verdict.
+func (c *Changes) Undecided() []Change {
+	return c.with(func(d *Change) bool { return d.Verdict == Undecided })
+}
+
+func (c *Changes) with(is func(*Change) bool) []Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(d Change) bool { return !is(&d) })
+}
+
+// Outcome is what the changes come to.
+func (c *Changes) Outcome() Outcome {
+	regressions := len(c.Regressions())
+	switch {
+	case len(c.Violations) > 0, regressions > 0 && (c.Interleaved || c.Options.AllowSequential):
+		return Regression
+	case regressions > 0, len(c.Undecided()) > 0:
+		return Inconclusive
+	}
+	return NoRegression
+}
+
+// Hidden returns the largest change for the worse, as a share, that the intervals without a difference still
+// contain; false if there is no such interval.
+func (c *Changes) Hidden() (share float64, ok bool) {
+	for _, d := range c.Changes {
+		if d.Verdict == NoDifference && !math.IsNaN(d.Low) {
+			share, ok = max(share, d.worst()), true
+		}
+	}
+	return share, ok
+}
+
+// compareSides makes the comparisons of what both sides have. least is the number of comparisons that the
+// confidence is divided by at least.
+func compareSides(old, new *side, interleaved bool, least int, o CompareOptions) (*Changes, error) {
+	c := &Changes{Old: old.origin, New: new.origin, Interleaved: interleaved, Options: o, Violations: new.violations}
+	c.Warnings = slices.Concat(old.warnings, new.warnings)
+	pairs, err := c.match(old, new)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMetrics(o.Metrics, pairs, c); err != nil {
+		return nil, err
+	}
+	metrics, comparisons := make([][]string, len(pairs)), 0
+	for i, p := range pairs {
+		metrics[i] = p.metrics(o.Metrics, c)
+		comparisons += len(metrics[i])
+	}
+	if comparisons == 0 {
+		return nil, fmt.Errorf("results: %s and %s %w: no benchmark has the same metric in both", old.origin.Path, new.origin.Path, ErrIncomparable)
+	}
+	c.Level = 1 - (1-confidence)/float64(max(least, comparisons))
+	for i, p := range pairs {
+		for _, metric := range metrics[i] {
+			c.Changes = append(c.Changes, p.compare(metric, c))
+		}
+	}
+	c.shorten()
+	return c, nil
+}
