@@ -1,4 +1,4 @@
-.PHONY: sweep build install test race check bench clean
+.PHONY: sweep build install reference test race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -18,6 +18,11 @@ install: build
 	./bin/tailrace completion bash > $(share)/bash-completion/completions/tailrace
 	./bin/tailrace completion zsh > $(share)/zsh/site-functions/_tailrace
 	./bin/tailrace completion fish > $(share)/fish/vendor_completions.d/tailrace.fish
+
+# The reference sweep that the README shows: some ten minutes, on an idle machine. Its latency logs are not committed.
+reference: build
+	rm -rf results/reference
+	./bin/tailrace run --preset full --out results/reference
 
 test:
 	go vet ./...

@@ -51,16 +51,13 @@ func (s *Sweep) steps(point Cell) []Step {
 	for i := range steps {
 		step := &steps[i]
 		from, to := cellAt(point, step.From, ""), cellAt(point, step.To, "")
-		step.Interval, _ = s.ratio(to, from, metric, level)
+		var distrust string
+		step.Interval, distrust, _ = s.compare(to, from, metric, level)
 		step.CPU, _ = s.ratio(to, from, MetricCPU, level)
-		distrust := cmp.Or(s.distrust(to, metric), s.distrust(from, metric))
 		if distrust != "" {
-			step.Interval, step.CPU = logInterval(nil, level), logInterval(nil, level)
+			step.CPU = logInterval(nil, level)
 		}
 		step.Reason = cmp.Or(sick, distrust)
-		if step.Reason == "" && step.Blocks < 2 {
-			step.Reason = "fewer than two blocks"
-		}
 	}
 	return steps
 }

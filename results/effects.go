@@ -96,25 +96,35 @@ func (s *Sweep) Effects() []Effect {
 
 // decide fills in the ratio and the verdict of an effect.
 func (s *Sweep) decide(e *Effect, level float64, sick string) {
-	var skipped string
 	cell, baseline := e.sides()
-	e.Interval, skipped = s.ratio(cell, baseline, e.Metric, level)
-	distrust := cmp.Or(s.distrust(cell, e.Metric), s.distrust(baseline, e.Metric))
-	if distrust != "" {
-		e.Interval = logInterval(nil, level) // a ratio over the runs that are left would be remembered all the same
-	}
-	e.Reason = cmp.Or(sick, distrust)
+	interval, distrust, note := s.compare(cell, baseline, e.Metric, level)
+	e.Interval, e.Reason = interval, cmp.Or(sick, distrust)
 	switch {
 	case e.Reason != "":
-	case e.Blocks < 2:
-		e.Reason = "fewer than two blocks" + parenthesis(skipped)
 	case !e.Excludes1():
-		e.Verdict, e.Reason = NoDifference, skipped
+		e.Verdict, e.Reason = NoDifference, note
 	case (e.Ratio < 1) == LowerIsBetter(e.Metric):
-		e.Verdict, e.Reason = Better, skipped
+		e.Verdict, e.Reason = Better, note
 	default:
-		e.Verdict, e.Reason = Worse, skipped
+		e.Verdict, e.Reason = Worse, note
 	}
+}
+
+// compare returns the ratio of two cells, why it counts for nothing, and what is special about one that counts.
+// What counts for nothing because runs are missing has no ratio either: one over the runs that are left would
+// be remembered all the same.
+func (s *Sweep) compare(cell, baseline Cell, metric string, level float64) (i Interval, distrust, note string) {
+	if late, note, ok := s.compareLate(cell, baseline, metric, level); ok {
+		return late, "", note
+	}
+	if distrust := cmp.Or(s.distrust(cell, metric), s.distrust(baseline, metric)); distrust != "" {
+		return logInterval(nil, level), distrust, ""
+	}
+	i, skipped := s.ratio(cell, baseline, metric, level)
+	if i.Blocks < 2 {
+		return i, "fewer than two blocks" + parenthesis(skipped), ""
+	}
+	return i, "", skipped
 }
 
 // sides are the cells that are compared.
@@ -129,9 +139,14 @@ func parenthesis(text string) string {
 	return " (" + text + ")"
 }
 
-// distrust says why the numbers of a cell count for nothing; "" if they do count. Both arms of the
-// baseline are the same code, so a wrong answer in one discredits the other.
+// distrust says why the numbers of a cell count for nothing; "" if they do count.
 func (s *Sweep) distrust(cell Cell, metric string) string {
+	return cmp.Or(s.failing(cell, metric), s.lacking(cell, metric))
+}
+
+// failing says that a cell gave a wrong answer or was overloaded. Both arms of the baseline are the same code, so a
+// wrong answer in one discredits the other.
+func (s *Sweep) failing(cell Cell, metric string) string {
 	overloaded, runs := 0, 0
 	for i := range s.Runs {
 		run := &s.Runs[i]
@@ -151,46 +166,5 @@ func (s *Sweep) distrust(cell Cell, metric string) string {
 	if overloaded > 0 {
 		return fmt.Sprintf("`%s` was overloaded in %d of %d runs, its latency is unbounded", cell.Label(), overloaded, runs)
 	}
-	return s.lacking(cell, metric)
-}
-
-// lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing, and why. A
-// comparison of the others would be one of the blocks in which the load was on time.
-func (s *Sweep) lacking(cell Cell, metric string) string {
-	_, _, isLatency := latencyParts(metric)
-	if !isLatency && metric != MetricDrain {
-		return ""
-	}
-	few, late, runs := 0, 0, 0
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell != cell || !run.Valid() {
-			continue
-		}
-		runs++
-		_, known := run.Metrics[metric]
-		_, bounded := run.Bounds[metric]
-		switch {
-		case known:
-		case bounded:
-			late++
-		default:
-			few++
-		}
-	}
-	if few+late == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%d of %d runs of `%s` carry no %s", few+late, runs, cell.Label(), MetricLabel(metric))
-	switch {
-	case !isLatency:
-	case late == 0:
-		text += ": too few samples lie beyond it, of which a longer --duration has more"
-	case few == 0:
-		text += fmt.Sprintf(": more than %s of it was the lateness of the load itself, which is less on an idle machine, with more processors, or at a lower rate",
-			FormatPercent(LatenessShare))
-	default:
-		text += fmt.Sprintf(": too few samples lie beyond it in %d, and in %d the load itself was late", few, late)
-	}
-	return text
+	return ""
 }

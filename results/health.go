@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"fmt"
 )
 
@@ -50,13 +49,11 @@ func (s *Sweep) Health() []Health {
 				continue
 			}
 			h := Health{Workload: name, Point: arm.Point(), Metric: metric}
-			var skipped string
-			h.Interval, skipped = s.ratio(arm, cellAt(h.Point, arm.Strategy, arm.Build), metric, confidence)
-			switch distrust := cmp.Or(s.distrust(cellAt(h.Point, arm.Strategy, arm.Build), metric), s.lacking(arm, metric)); {
+			var distrust string
+			h.Interval, distrust, _ = s.compare(arm, cellAt(h.Point, arm.Strategy, arm.Build), metric, confidence)
+			switch {
 			case distrust != "":
 				h.Reason = distrust
-			case h.Blocks < 2:
-				h.Reason = "fewer than two blocks" + parenthesis(skipped)
 			case h.Excludes1():
 				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
 					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))

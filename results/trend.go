@@ -88,7 +88,11 @@ type Fit struct {
 
 // Coefficient is a fitted number with the interval, 95 % by itself, in which a bootstrap over blocks finds it.
 // The interval contains Value.
-type Coefficient struct{ Value, Low, High float64 }
+type Coefficient struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
 
 // Trends returns how the primary metric of each workload goes along each of its axes, in the order of
 // Meta.Workloads. A workload whose highest rate was searched for has none: its rates were not chosen to be
