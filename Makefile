@@ -5,7 +5,7 @@ sweep: build
 	./bin/tailrace run
 
 build:
-	go build -o bin/tailrace ./cmd/tailrace
+	go build -buildvcs=auto -o bin/tailrace ./cmd/tailrace
 
 # The program, its manual and what shells complete: sudo make install, or make install PREFIX=$HOME/.local
 PREFIX ?= /usr/local

@@ -39,7 +39,7 @@ func (r *run) report(o *Outcome, workers []*worker, m measured, v results.Verifi
 	produce, consume := &sum.produce, &sum.consume
 	operations := float64(produce.operations + consume.operations)
 	if operations == 0 {
-		run.Unmeasured = "no operation ended in the window; raise --duration, or the rate"
+		run.Unmeasured = "no operation ended in the window: something else had the processors, or the window, or the rate, is too small"
 		return
 	}
 	run.Window = window

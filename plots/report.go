@@ -122,6 +122,9 @@ func alarms(s *results.Sweep, summary *results.Summary) []string {
 	if summary.Distrust != "" {
 		found = append(found, "this sweep is not to be trusted: "+summary.Distrust)
 	}
+	if summary.Doubt != "" {
+		found = append(found, "the findings are not to be relied on: "+summary.Doubt)
+	}
 	if s.Meta.Interrupted || slices.ContainsFunc(s.Runs, func(r results.Run) bool { return !r.Valid() }) {
 		found = append(found, summary.Verification...)
 	}

@@ -23,6 +23,9 @@ func judge(s *results.Sweep, summary *results.Summary, alarms []string) pageVerd
 	if summary.Distrust != "" || preflight != (results.Preflight{}) && preflight.BustedCaught <= 0 {
 		return pageVerdict{"not to be trusted", "bad", alarms}
 	}
+	if summary.Doubt != "" {
+		return pageVerdict{"not to be relied on", "bad", alarms}
+	}
 	reasons := slices.Clone(alarms)
 	switch arms := armsOf(summary.Sections); {
 	case len(s.Runs) == 0:

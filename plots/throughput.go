@@ -74,6 +74,7 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 	var rows []metricRow
 	var medians []string
 	caption := []string{"Small marks: every valid run, in the order of execution from top to bottom. Line: smallest to largest. Large mark and number: the median."}
+	var without []string
 	for i := range p.series {
 		m := &p.series[i]
 		if m.label == "null" {
@@ -83,13 +84,16 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 		row, ok := newMetricRow(m, metric, &f.x)
 		if !ok {
 			if m.Valid > 0 {
-				caption = append(caption, fmt.Sprintf("%s has no %s to show.", m.label, results.MetricLabel(metric)))
+				without = append(without, m.label)
 			}
 			continue
 		}
 		rows = append(rows, row)
 		f.rows = append(f.rows, m.label)
 		medians = append(medians, m.label+" "+format(row.median))
+	}
+	if len(without) > 0 && len(rows) > 0 {
+		caption = append(caption, fmt.Sprintf("No %s to show: %s.", results.MetricLabel(metric), strings.Join(without, ", ")))
 	}
 	f.height = vg.Length(90 + 30*max(3, len(rows)))
 	if len(rows) == 0 {

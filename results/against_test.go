@@ -63,7 +63,7 @@ func TestTwoBuilds(t *testing.T) {
 		t.Errorf("effects %+v", effects)
 	}
 	if answers := s.Answers(); len(answers) != 1 || !strings.HasPrefix(answers[0].Text,
-		"mix: no difference found between `mutex` of this build and `mutex` of old: one of less than 1.0") ||
+		"mix: no difference found between `mutex` of this build and `mutex` of old (one of less than 1.0") ||
 		!strings.Contains(answers[0].Text, "; `actor` of this build completes 1.2") ||
 		!strings.Contains(answers[0].Text, ") the operations of `actor` of old, in this sweep.") {
 		t.Errorf("answers %+v", answers)

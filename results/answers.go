@@ -158,7 +158,7 @@ func findings(effects []Effect) []string {
 		}
 	}
 	if same := withVerdict(effects, NoDifference); len(same) > 0 {
-		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s: %s",
+		clauses = append(clauses, fmt.Sprintf("no difference found between %s and %s (%s)",
 			strings.Join(names(same), ", "), baselineName(&same[0]), hiddenWords(hidden(same))))
 	}
 	return append(clauses, undecidedClauses(withVerdict(effects, Undecided))...)
@@ -166,25 +166,41 @@ func findings(effects []Effect) []string {
 
 // undecidedClauses say on which strategies there is no verdict, and why: once for all of which the same holds.
 func undecidedClauses(effects []Effect) []string {
-	var reasons []string
-	strategies := make(map[string][]Effect)
-	for _, e := range effects {
-		reason, _, _ := strings.Cut(e.Reason, ": ") // the notes have all of it
-		reason = strings.ReplaceAll(reason, quoted(e.Strategy), "each")
-		if strategies[reason] == nil {
-			reasons = append(reasons, reason)
-		}
-		strategies[reason] = append(strategies[reason], e)
-	}
 	var clauses []string
-	for _, reason := range reasons {
-		same := strategies[reason]
-		if len(same) == 1 {
-			reason = strings.ReplaceAll(reason, "each", quoted(same[0].Strategy))
-		}
-		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", enumerate(names(same)), reason))
+	short := func(e *Effect) string {
+		reason, _, _ := strings.Cut(e.Reason, ": ") // the notes have all of it
+		return reason
+	}
+	for _, group := range byReason(effects, short) {
+		clauses = append(clauses, fmt.Sprintf("no verdict on %s, because %s", enumerate(names(group.effects)), group.reason))
 	}
 	return clauses
+}
+
+// sameReason is effects of which the same holds.
+type sameReason struct {
+	effects []Effect
+	reason  string
+}
+
+// byReason groups effects for which the same reason holds, each of its own strategy.
+func byReason(effects []Effect, reason func(*Effect) string) []sameReason {
+	var groups []sameReason
+	for _, e := range effects {
+		general := strings.ReplaceAll(reason(&e), quoted(e.Strategy), "each")
+		same := func(g sameReason) bool { return g.reason == general }
+		if at := slices.IndexFunc(groups, same); at >= 0 {
+			groups[at].effects = append(groups[at].effects, e)
+		} else {
+			groups = append(groups, sameReason{[]Effect{e}, general})
+		}
+	}
+	for i := range groups {
+		if g := &groups[i]; len(g.effects) == 1 {
+			g.reason = reason(&g.effects[0])
+		}
+	}
+	return groups
 }
 
 // baselineName is what an effect's strategy was compared with: a strategy, of another build if it is one.

@@ -3,7 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"strings"
 )
 
 // Idea is one step between two strategies that differ in nothing else: what it changes is what it buys.
@@ -13,15 +13,17 @@ type Idea struct {
 	To   string `json:"to"`   // strategy with it
 }
 
-// Step is what an idea bought at one point: the ratio, on a metric, of the strategy that has it to the one
-// that does not. It was not planned, and has no verdict; the intervals of one point and metric hold together
-// with 95 %.
+// Step is what an idea bought at one point: the ratio, on a metric, of the strategy that has it to the one that does
+// not. Where that is a planned comparison it has its interval; else it has no verdict, and the intervals of those of
+// one point hold together with 95 %.
 type Step struct {
 	Idea
 	Metric string
 	Interval
 	// CPU is the same ratio on processor time per operation.
 	CPU Interval
+	// Planned says that it is a planned comparison.
+	Planned bool
 	// Reason says why the ratio counts for nothing (a side failed verification, say); "" if it does.
 	Reason string
 }
@@ -40,16 +42,23 @@ func (s *Sweep) steps(point Cell) []Step {
 			steps = append(steps, Step{Idea: idea, Metric: metric})
 		}
 	}
-	planned := func(step Step) bool {
-		return slices.Contains(s.Meta.Planned, Comparison{Workload: point.Workload, Strategy: step.To, Baseline: step.From, Metric: metric})
+	unplanned := 0
+	for i := range steps {
+		steps[i].Planned = s.planned(cellAt(point, steps[i].From, ""), cellAt(point, steps[i].To, ""), metric)
+		if !steps[i].Planned {
+			unplanned++
+		}
 	}
-	if !slices.ContainsFunc(steps, func(step Step) bool { return !planned(step) }) {
+	if unplanned == 0 {
 		return nil
 	}
-	level := 1 - (1-confidence)/float64(max(1, len(steps)))
 	sick := s.sickness()
 	for i := range steps {
 		step := &steps[i]
+		level := 1 - (1-confidence)/float64(unplanned)
+		if step.Planned {
+			level = s.plannedLevel()
+		}
 		from, to := cellAt(point, step.From, ""), cellAt(point, step.To, "")
 		var distrust string
 		step.Interval, distrust, _ = s.compare(to, from, metric, level)
@@ -78,11 +87,15 @@ const StepsTitle = "what each idea bought"
 
 // stepsTable says what each idea bought; false where no two strategies differ in one.
 func (s *Section) stepsTable() (Table, bool) {
-	t := Table{Title: StepsTitle + " (not planned, so no verdict; 95 % over each column)"}
+	t := Table{Title: StepsTitle + " (* planned; the others have no verdict, 95 % over each column)"}
 	route, gain, cost := Column{Head: "from → to", Left: true}, Column{Head: MetricLabel(s.Workload.Primary), Left: true}, Column{Head: MetricLabel(MetricCPU), Left: true}
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		t.Labels = append(t.Labels, step.Name)
+		name := step.Name
+		if step.Planned {
+			name += " *"
+		}
+		t.Labels = append(t.Labels, name)
 		route.Cells = append(route.Cells, step.From+" → "+step.To)
 		gain.Cells = append(gain.Cells, step.Text())
 		cost.Cells = append(cost.Cells, step.CPU.Text())
@@ -107,15 +120,19 @@ func (s *Section) stepsNotes() []string {
 	return notes
 }
 
-// sameAs words a step to a strategy that bought nothing which shows: "`mutex-rcu` is not distinguishable from it
-// (…): no gain from channel and group commit shows here". It is "" if there is none.
+// sameAs words the steps to a strategy that bought nothing which shows: "no gain shows of `actor` over `mutex-group` by
+// the idea channel (1.05× (0.95–1.16), not planned)". It is "" if there is none.
 func (s *Section) sameAs(strategy string) string {
+	var gains []string
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if step.To == strategy && step.Reason == "" && !step.Excludes1() {
-			return fmt.Sprintf("%s is not distinguishable from %s (the ratio is %s, not planned): no gain from %s shows here",
-				quoted(step.From), quoted(strategy), step.Interval.Text(), step.Name)
+		if step.To != strategy || step.Reason != "" || step.Excludes1() || max(step.High, 1/step.Low) > tooWide {
+			continue
 		}
+		gains = append(gains, fmt.Sprintf("from %s over %s (%s)", step.Name, quoted(step.From), step.Interval.Text()))
 	}
-	return ""
+	if len(gains) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no gain of %s shows %s", quoted(strategy), strings.Join(gains, ", nor ")) + ", which was not planned to be compared"
 }

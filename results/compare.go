@@ -75,7 +75,8 @@ type Change struct {
 type Outcome int
 
 const (
-	// NoRegression: every comparison has a verdict, and none is worse by more than the threshold.
+	// NoRegression: every comparison has a verdict, and none is known to be worse by more than the threshold, nor could
+	// be worse by half unseen.
 	NoRegression Outcome = iota
 	// Regression: something is worse by more than the threshold, or the new side gave wrong answers.
 	Regression
@@ -128,10 +129,20 @@ func (c *Changes) Outcome() Outcome {
 	switch {
 	case len(c.Violations) > 0, regressions > 0 && (c.Interleaved || c.Options.AllowSequential):
 		return Regression
-	case regressions > 0, len(c.Undecided()) > 0:
+	case regressions > 0, len(c.Undecided()) > 0, c.blind():
 		return Inconclusive
 	}
 	return NoRegression
+}
+
+// mostHidden is the change for the worse, as a share, that may hide behind "no difference found" for that to mean
+// anything: a gate whose intervals allow more could never fire.
+const mostHidden = 0.5
+
+// blind reports whether the intervals allow so much that finding no difference means nothing.
+func (c *Changes) blind() bool {
+	share, ok := c.Hidden()
+	return ok && share > mostHidden
 }
 
 // Hidden returns the largest change for the worse, as a share, that the intervals without a difference still

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tailrace/results"
+	"tailrace/results/resultstest"
 )
 
 func TestCompareReadsWhatGoTestPrints(t *testing.T) {
@@ -177,5 +178,20 @@ func TestCompareRefusesBadInput(t *testing.T) {
 		return strings.Contains(w, "torn.txt:2: missing measurements; the line is left out")
 	}) {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A copy of a sweep is no second one, and one that ran at the same time has disturbed the first.
+func TestCompareRefusesACopy(t *testing.T) {
+	dir := tempDir(t)
+	first, copied := filepath.Join(dir, "first"), filepath.Join(dir, "copied")
+	if err := resultstest.Write(first, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(copied, os.DirFS(first)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := results.Compare(first, copied, results.CompareOptions{}); !errors.Is(err, results.ErrIncomparable) || !strings.Contains(err.Error(), "is in "+first+" and in "+copied) {
+		t.Errorf("%v, want ErrIncomparable", err)
 	}
 }

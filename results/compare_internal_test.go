@@ -120,7 +120,7 @@ func TestVerdicts(t *testing.T) {
 			switch {
 			case c.beyond && c.interleaved:
 				want = Regression
-			case c.beyond, c.verdict == Undecided:
+			case c.beyond, c.verdict == Undecided, name == "drift without blocks": // where anything could hide
 				want = Inconclusive
 			}
 			if got.Outcome() != want {

@@ -11,8 +11,10 @@ import (
 
 // compareSweeps compares the runs of this build in two sweeps.
 func compareSweeps(old, new *Sweep, o CompareOptions) (*Changes, error) {
-	if err := sameSettings(old, new); err != nil {
-		return nil, err
+	for _, check := range []func(old, new *Sweep) error{sameSettings, sameDesigns, apartRuns} {
+		if err := check(old, new); err != nil {
+			return nil, err
+		}
 	}
 	points := func(workload string) []Cell { return union(old.points(workload), new.points(workload)) }
 	a, b := old.side("", points), new.side("", points)
@@ -24,7 +26,76 @@ func compareSweeps(old, new *Sweep, o CompareOptions) (*Changes, error) {
 	if one, other := old.Meta.Environment.Host, new.Meta.Environment.Host; one != other {
 		b.warnings = append(b.warnings, fmt.Sprintf("two machines, of one kind: %s and %s", cmp.Or(one, "unknown"), cmp.Or(other, "unknown")))
 	}
+	if overlapping(old, new) {
+		b.warnings = append(b.warnings, "the two ran at the same time on one machine, and disturbed each other")
+		return compareSides(a, b, false, 0, o)
+	}
 	return compareSides(a, b, alternate(old, new), 0, o)
+}
+
+// sameDesigns refuses two sweeps of the same cells whose loads differ in what the cells do not tell.
+func sameDesigns(old, new *Sweep) error {
+	cells := func(s *Sweep) map[Cell]bool {
+		found := make(map[Cell]bool)
+		for i := range s.Runs {
+			found[s.Runs[i].Cell] = true
+		}
+		return found
+	}
+	if old.Meta.Design != "" && new.Meta.Design != "" && old.Meta.Design != new.Meta.Design && maps.Equal(cells(old), cells(new)) {
+		return fmt.Errorf("results: loads that %w: those of %s and %s differ in what their results do not show, such as --max-bytes or --payload",
+			ErrIncomparable, old.Dir, new.Dir)
+	}
+	return nil
+}
+
+// apartRuns refuses two sweeps that have a run in common: one is a copy of the other, or a part of it.
+func apartRuns(old, new *Sweep) error {
+	ran := make(map[runIdentity]bool)
+	for i := range old.Runs {
+		ran[old.identity(&old.Runs[i])] = true
+	}
+	for i := range new.Runs {
+		if run := &new.Runs[i]; !run.Start.IsZero() && ran[new.identity(run)] {
+			return fmt.Errorf("results: runs that %w: the run of %s in %s in block %d is in %s and in %s",
+				ErrIncomparable, run.Cell.Label(), run.Cell.Workload, run.Block, old.Dir, new.Dir)
+		}
+	}
+	return nil
+}
+
+// overlapping reports whether a window of one sweep overlaps one of the other on the same machine.
+func overlapping(a, b *Sweep) bool {
+	if a.Meta.Environment.Host != b.Meta.Environment.Host || a.Meta.Environment.Host == "" {
+		return false
+	}
+	type window struct {
+		start, end time.Time
+		sweep      *Sweep
+	}
+	var windows []window
+	for _, s := range []*Sweep{a, b} {
+		for i := range s.Runs {
+			if run := &s.Runs[i]; !run.Start.IsZero() {
+				windows = append(windows, window{run.Start, run.Start.Add(time.Duration(run.Window * float64(time.Second))), s})
+			}
+		}
+	}
+	slices.SortFunc(windows, func(a, b window) int { return a.start.Compare(b.start) })
+	ended := make(map[*Sweep]time.Time) // the latest window of each so far
+	for _, w := range windows {
+		other := a
+		if w.sweep == a {
+			other = b
+		}
+		if w.start.Before(ended[other]) {
+			return true
+		}
+		if w.end.After(ended[w.sweep]) {
+			ended[w.sweep] = w.end
+		}
+	}
+	return false
 }
 
 // compareBuilds compares the two builds of one sweep.

@@ -148,8 +148,11 @@ func (c *Changes) VerdictText() string {
 		return fmt.Sprintf("REGRESSION: %s worse%s", numbered, than)
 	case regressions > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %s worse%s, which may be drift, since old and new were not interleaved", numbered, than)
-	case outcome == Inconclusive:
+	case undecided > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %d %s without a verdict", undecided, of)
+	case outcome == Inconclusive:
+		return fmt.Sprintf("INCONCLUSIVE: no difference found, but more than %s worse could hide in the widest interval, which more blocks, or an idle machine, make narrower",
+			FormatPercent(mostHidden))
 	}
 	text := fmt.Sprintf("no regression: none %s is worse%s for certain", of, than)
 	if share, ok := c.Hidden(); ok && share > 0 {

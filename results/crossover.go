@@ -154,7 +154,7 @@ func (c *Crossover) Text(a *Axis, metric string) string {
 		text += fmt.Sprintf("; from %s to %s neither is known to be ahead", a.Format(a.Values[c.Low+1]), a.words(a.Values[c.High-1]))
 	}
 	if !c.Planned {
-		text += "; not a planned comparison"
+		text += " (not planned)"
 	}
 	return text
 }

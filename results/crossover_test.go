@@ -116,23 +116,23 @@ func TestCrossoverTexts(t *testing.T) {
 	}{
 		{"planned", true, results.MetricOps, []float64{1500, 1300, 1000, 800, 700}, []string{
 			"`rwmutex` leads in op/s up to 5 %, `mutex` from 25 % on; at 10 % neither is known to be ahead",
-			"`rwmutex` against `mutex`: better at 1 %–5 % (1.30×–1.50×), no difference found at 10 %, worse at 25 %–50 % (0.70×–0.80×)",
+			"`rwmutex` against `mutex`: better at 1 %–5 % (1.30× to 1.50×, intervals within 1.30–1.50), no difference found at 10 % (one of less than 1.00× could hide), worse at 25 %–50 % (0.70× to 0.80×, intervals within 0.70–0.80)",
 		}},
 		{"not planned", false, results.MetricOps, []float64{1500, 1300, 900, 800, 700}, []string{
-			"`rwmutex` leads in op/s up to 5 %, `mutex` from 10 % on; not a planned comparison",
+			"`rwmutex` leads in op/s up to 5 %, `mutex` from 10 % on (not planned)",
 		}},
 		{"latency", true, p99, []float64{1500, 1000, 1000, 1000, 700}, []string{
 			"`mutex` has the lower e2e p99 at 1 %, `rwmutex` at 50 %; from 5 % to 25 % neither is known to be ahead",
-			"`rwmutex` against `mutex`: worse at 1 % (1.50×), no difference found at 5 %–25 %, better at 50 % (0.70×)",
+			"`rwmutex` against `mutex`: worse at 1 %: 1.50× (1.50–1.50), no difference found at 5 %–25 % (one of less than 1.00× could hide), better at 50 %: 0.70× (0.70–0.70)",
 		}},
 		{"there and back", true, results.MetricOps, []float64{1500, 900, 800, 800, 1200}, []string{
 			"`rwmutex` leads in op/s at 1 %, `mutex` at 5 %",
 			"`mutex` leads in op/s at 25 %, `rwmutex` at 50 %",
-			"`rwmutex` against `mutex`: better at 1 % (1.50×), worse at 5 %–25 % (0.80×–0.90×), better at 50 % (1.20×)",
+			"`rwmutex` against `mutex`: better at 1 %: 1.50× (1.50–1.50), worse at 5 %–25 % (0.80× to 0.90×, intervals within 0.80–0.90), better at 50 %: 1.20× (1.20–1.20)",
 		}},
 		{"an advantage that ends", true, results.MetricOps, []float64{1500, 1500, 1000, 1000, 1000}, []string{
 			"no change of order found, among 1 pair of strategies",
-			"`rwmutex` against `mutex`: better at 1 %–5 % (1.50×), no difference found at 10 %–50 %",
+			"`rwmutex` against `mutex`: better at 1 %–5 % (1.50×, intervals within 1.50–1.50), no difference found at 10 %–50 % (one of less than 1.00× could hide)",
 		}},
 	} {
 		p := path{
@@ -187,7 +187,7 @@ func TestCrossoversNeedTrust(t *testing.T) {
 	if len(trend.Crossovers) != 0 || trend.Pairs != 3 {
 		t.Errorf("crossovers with a run that failed verification: %+v", trend.Crossovers)
 	}
-	if notes := trend.Notes(); notes[1] != "`actor` against `mutex`: no verdict at 1, better at 2–4 (1.50×)" {
+	if notes := trend.Notes(); notes[1] != "`actor` against `mutex`: no verdict at 1, better at 2–4 (1.50×, intervals within 1.50–1.50)" {
 		t.Errorf("notes %q", notes)
 	}
 

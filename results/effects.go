@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // confidence is that of a sweep's planned comparisons together, and of one A/A arm.
@@ -86,12 +87,28 @@ func (s *Sweep) Effects() []Effect {
 			effects = append(effects, Effect{Comparison: planned, Point: point})
 		}
 	}
-	sick := s.sickness()
-	level := 1 - (1-confidence)/float64(max(1, s.Meta.Verdicts, len(effects)))
+	sick, level := s.sickness(), s.plannedLevel()
 	for i := range effects {
 		s.decide(&effects[i], level, sick)
 	}
 	return effects
+}
+
+// plannedLevel is the confidence of the interval of one planned comparison, so that all hold together.
+func (s *Sweep) plannedLevel() float64 {
+	comparisons := 0
+	for _, planned := range s.Meta.Planned {
+		comparisons += max(1, len(s.points(planned.Workload)))
+	}
+	return 1 - (1-confidence)/float64(max(1, s.Meta.Verdicts, comparisons))
+}
+
+// planned reports whether a comparison of two strategies of this build, in either direction, is a planned one.
+func (s *Sweep) planned(a, b Cell, metric string) bool {
+	return slices.ContainsFunc(s.Meta.Planned, func(c Comparison) bool {
+		return c.Workload == a.Workload && c.Metric == metric && c.BaselineBuild == "" &&
+			(c.Strategy == a.Strategy && c.Baseline == b.Strategy || c.Strategy == b.Strategy && c.Baseline == a.Strategy)
+	})
 }
 
 // decide fills in the ratio and the verdict of an effect.
@@ -164,7 +181,7 @@ func (s *Sweep) failing(cell Cell, metric string) string {
 		}
 	}
 	if overloaded > 0 {
-		return fmt.Sprintf("`%s` was overloaded in %d of %d runs, its latency is unbounded", cell.Label(), overloaded, runs)
+		return fmt.Sprintf("`%s` was overloaded in %d of %d runs: there its latency grows without bound; a lower rate, or --find-max-rate, tells what it sustains", cell.Label(), overloaded, runs)
 	}
 	return ""
 }

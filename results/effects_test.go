@@ -202,7 +202,7 @@ func TestEffectsAtSeveralPoints(t *testing.T) {
 		t.Errorf("effects %+v", effects)
 	}
 	answers := both.Answers()
-	const want = "mix, along producers: `actor` against `mutex`: worse at 1 (0.50×), better at 16 (2.00×), in this sweep."
+	const want = "mix, along producers: `actor` against `mutex`: worse at 1: 0.50× (0.49–0.51), better at 16: 2.00× (1.96–2.04), in this sweep."
 	if len(answers) != 1 || answers[0].Text != want || len(answers[0].Effects) != 2 {
 		t.Errorf("answers %+v, want one, %q, with both effects", answers, want)
 	}

@@ -157,6 +157,22 @@ func (s *Sweep) neighbours() []string {
 		FormatPercent(other))}
 }
 
+// busy is the share of the CPU time that other processes may use before nothing is to be relied on.
+const busy = 0.25
+
+// doubt says what makes findings unreliable; "" if nothing does.
+func (s *Sweep) doubt() string {
+	if _, other := s.otherUse(); other > busy {
+		return fmt.Sprintf("other processes used %s of the CPU time during the runs", FormatPercent(other))
+	}
+	for _, h := range s.Health() {
+		if h.tellsNothing() {
+			return h.Reason
+		}
+	}
+	return ""
+}
+
 // otherUse returns the median shares, over the runs, of the CPU time that the hypervisor took and that
 // other processes used; zeros without runs.
 func (s *Sweep) otherUse() (steal, other float64) {
@@ -227,12 +243,16 @@ func (s *Sweep) profiles() []string {
 func (s *Sweep) shortened() []string {
 	runs, unmeasured := 0, 0
 	reason := ""
+	var of []string // strategies
 	least := 1.0
 	for i := range s.Runs {
 		run := &s.Runs[i]
 		if run.Unmeasured != "" {
 			unmeasured++
 			reason = run.Unmeasured
+			if label := quoted(run.Cell.Label()); !slices.Contains(of, label) {
+				of = append(of, label)
+			}
 		}
 		if w := s.workload(run.Cell.Workload); run.ByteBound && run.Valid() && w.Duration > 0 {
 			runs++
@@ -246,7 +266,7 @@ func (s *Sweep) shortened() []string {
 			runs, len(s.Runs), FormatPercent(least)))
 	}
 	if unmeasured > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d runs were not measured: %s", unmeasured, len(s.Runs), reason))
+		warnings = append(warnings, fmt.Sprintf("%d of %d runs were not measured, of %s: %s", unmeasured, len(s.Runs), enumerate(of), reason))
 	}
 	return warnings
 }

@@ -1,29 +1,39 @@
 package results
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
 // Front is the choice that one point of a workload leaves: of the strategies that were compared there, those
-// that no other beats on everything. Throughput, latency and processor time pull apart; where more than one
-// is left, none is the winner.
+// that no other is known to beat. Throughput, latency and processor time pull apart; where none is among the best on all,
+// none is the winner.
+//
+// It is a description: on the primary metric with the confidence of planned comparisons, on the others with 95 % for
+// each interval by itself.
 type Front struct {
-	// Metrics are what is weighed: throughput, unless rates fix it; the p99 of each kind of latency that
-	// all members carry, which is service time in a closed loop, and where a load is paced the primary metric, if it
-	// is another latency; and processor time per operation.
+	// Metrics are what is weighed: the primary metric; of a paced load the p99 of each kind of latency, of a closed
+	// loop none, since its service times rank nothing; and processor time per operation.
 	Metrics []string
 	Members []Member // in the order of tables
+	// Unweighed says what is not weighed although it was to be, because some member has no number; "" if nothing is.
+	Unweighed string
+	// Hidden is by how much, as a ratio, another may still be better than a member on a metric on which that is
+	// among the best: the largest, by metric.
+	Hidden []float64
 }
 
 // Member is one strategy of a Front.
 type Member struct {
 	Label  string
 	Values []float64 // medians, by metric
-	// DominatedBy is a strategy that is not worse on any metric, and better on one, each by more than chance
-	// (95 % by itself); "" for the strategies on the front.
+	// DominatedBy is a strategy that is better on one metric by more than chance, and that this one is not known to beat
+	// on any; "" for the strategies on the front.
 	DominatedBy string
-	// BestAt are the metrics on which no other member is better by more than chance.
+	// BestAt are the metrics on which no other member is better by more than chance, where the intervals are narrow
+	// enough to tell.
 	BestAt []string
 }
 
@@ -40,7 +50,8 @@ func (s *Sweep) front(section *Section) *Front {
 			candidates = append(candidates, c)
 		}
 	}
-	f := &Front{Metrics: frontMetrics(section, candidates)}
+	f := &Front{}
+	f.findMetrics(section, candidates)
 	if len(candidates) < 2 || len(f.Metrics) < 2 || s.sickness() != "" {
 		return nil
 	}
@@ -53,49 +64,66 @@ func (s *Sweep) front(section *Section) *Front {
 		f.Members = append(f.Members, m)
 	}
 	for _, metric := range f.Metrics {
+		hidden := 1.0
 		for i, c := range candidates {
-			beats := func(o *CellSummary) bool { return s.beats(o.Cell, c.Cell, metric) }
-			if !slices.ContainsFunc(candidates, beats) {
+			beaten, worst := false, 1.0
+			for _, o := range candidates {
+				if o != c {
+					lead := s.lead(o.Cell, c.Cell, metric, section.Workload.Primary)
+					beaten, worst = beaten || lead.least > 1, max(worst, lead.most)
+				}
+			}
+			if !beaten && worst <= tooWide {
 				f.Members[i].BestAt = append(f.Members[i].BestAt, metric)
+				hidden = max(hidden, worst)
 			}
 		}
+		f.Hidden = append(f.Hidden, hidden)
 	}
-	f.findDominated(func(a, b int) bool { return s.dominates(candidates[a].Cell, candidates[b].Cell, f.Metrics) })
+	beats := func(a, b int, metric string) bool {
+		return s.lead(candidates[a].Cell, candidates[b].Cell, metric, section.Workload.Primary).least > 1
+	}
+	f.findDominated(func(a, b int) bool {
+		ahead := func(metric string) bool { return beats(a, b, metric) }
+		behind := func(metric string) bool { return beats(b, a, metric) }
+		return slices.ContainsFunc(f.Metrics, ahead) && !slices.ContainsFunc(f.Metrics, behind)
+	})
 	return f
 }
 
-// frontMetrics are what all candidates have and what the load leaves open.
-func frontMetrics(section *Section, candidates []*CellSummary) []string {
-	var metrics []string
+// findMetrics finds what is weighed.
+func (f *Front) findMetrics(section *Section, candidates []*CellSummary) {
 	add := func(metric string) {
-		lacks := func(c *CellSummary) bool {
-			median, ok := c.Median(metric)
-			return !ok || !(median > 0)
+		var lacking []string
+		for _, c := range candidates {
+			if median, ok := c.Median(metric); !ok || !(median > 0) {
+				lacking = append(lacking, quoted(c.Cell.Label()))
+			}
 		}
-		if !slices.ContainsFunc(candidates, lacks) {
-			metrics = append(metrics, metric)
+		switch {
+		case len(lacking) == 0:
+			f.Metrics = append(f.Metrics, metric)
+		case len(lacking) < len(candidates):
+			f.Unweighed += fmt.Sprintf("; %s is not weighed, since %s %s none", MetricLabel(metric), enumerate(lacking), has(len(lacking)))
 		}
 	}
-	primary, paced := section.Workload.Primary, section.Point.paced()
-	_, _, isLatency := latencyParts(primary)
-	switch {
-	case paced && isLatency, !paced && !LowerIsBetter(primary):
-		add(primary)
-	case !paced:
-		add(MetricOps)
-	}
+	add(section.Workload.Primary)
 	for _, kind := range frontKinds {
-		metric := LatencyMetric(kind, "p99")
-		if metric != primary && (!paced || section.Point.Paced(kind)) {
+		if metric := LatencyMetric(kind, "p99"); section.Point.Paced(kind) && metric != section.Workload.Primary {
 			add(metric)
 		}
 	}
-	add(MetricCPU)
-	return metrics
+	if section.Workload.Primary != MetricCPU {
+		add(MetricCPU)
+	}
 }
 
-// paced reports whether any role has a rate.
-func (c Cell) paced() bool { return c.ProduceRate > 0 || c.ConsumeRate > 0 || c.Rate > 0 }
+func has(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
 
 func better(metric string, a, b float64) bool {
 	if LowerIsBetter(metric) {
@@ -104,22 +132,24 @@ func better(metric string, a, b float64) bool {
 	return a > b
 }
 
-// beats reports whether a cell is better than another on a metric by more than chance.
-func (s *Sweep) beats(cell, other Cell, metric string) bool {
-	interval, _ := s.ratio(cell, other, metric, confidence)
-	return interval.sign(metric) > 0
-}
+// lead is by how much a cell is ahead of another, as a ratio that is above 1 where it is: at least and at most.
+type lead struct{ least, most float64 }
 
-// dominates reports whether a cell beats another on some metric, and is beaten on none.
-func (s *Sweep) dominates(cell, other Cell, metrics []string) bool {
-	ahead := false
-	for _, metric := range metrics {
-		if s.beats(other, cell, metric) {
-			return false
-		}
-		ahead = ahead || s.beats(cell, other, metric)
+// lead returns that of a cell over another on a metric. On the primary metric it has the confidence of planned
+// comparisons, so that it never says what these do not.
+func (s *Sweep) lead(cell, other Cell, metric, primary string) lead {
+	level := confidence
+	if metric == primary {
+		level = s.plannedLevel()
 	}
-	return ahead
+	i, _ := s.ratio(cell, other, metric, level)
+	switch {
+	case !isFinite(i.Low) || !isFinite(i.High):
+		return lead{0, math.Inf(1)}
+	case LowerIsBetter(metric):
+		return lead{1 / i.High, 1 / i.Low}
+	}
+	return lead{i.Low, i.High}
 }
 
 // findDominated fills in DominatedBy. What is better by more than chance is not transitive: three strategies may
@@ -164,27 +194,38 @@ func (f *Front) Text(point Cell) string {
 			compromises = append(compromises, quoted(m.Label))
 		}
 	}
+	text := ""
 	switch {
 	case len(winners) == len(f.Members):
-		return "nothing tells the strategies apart on " + weighed
+		text = "nothing tells the strategies apart on " + weighed + f.hiddenWords()
 	case len(winners) == 1:
-		return "nothing is given up with " + winners[0] + ": it is among the best on " + weighed
+		text = "nothing is known to be given up with " + winners[0] + ": it is among the best on " + weighed + f.hiddenWords()
 	case len(winners) > 1:
-		return "nothing is given up with " + alternatives(winners) + ": each is among the best on " + weighed
-	}
-	var best []string
-	for i, metric := range f.Metrics {
-		best = append(best, f.metricWords(f.Metrics[i:i+1], point)[0]+" "+f.bestAt(metric))
-	}
-	text := "no single winner: the best on " + strings.Join(best, ", on ")
-	switch len(compromises) {
-	case 0:
-	case 1:
-		text += "; " + compromises[0] + " is a compromise that none beats on everything"
+		text = "nothing is known to be given up with " + alternatives(winners) + ": each is among the best on " + weighed + f.hiddenWords()
 	default:
-		text += "; " + enumerate(compromises) + " are compromises that none beats on everything"
+		var best []string
+		for i, metric := range f.Metrics {
+			best = append(best, f.metricWords(f.Metrics[i:i+1], point)[0]+" "+f.bestAt(metric))
+		}
+		text = "no single winner: the best on " + strings.Join(best, ", on ")
+		switch len(compromises) {
+		case 0:
+		case 1:
+			text += "; " + compromises[0] + " is a compromise that none is known to beat"
+		default:
+			text += "; " + enumerate(compromises) + " are compromises that none is known to beat"
+		}
 	}
-	return text
+	return text + f.Unweighed
+}
+
+// hiddenWords say how much better another may be.
+func (f *Front) hiddenWords() string {
+	most := slices.Max(f.Hidden)
+	if !(most > 1) {
+		return ""
+	}
+	return fmt.Sprintf(" (another that is better by less than %s could hide)", FormatRatio(most))
 }
 
 // bestAt names those that are best on a metric: "is `a` or `b`".
@@ -195,7 +236,7 @@ func (f *Front) bestAt(metric string) string {
 			names = append(names, quoted(m.Label))
 		}
 	}
-	if len(names) == len(f.Members) {
+	if len(names) == 0 || len(names) == len(f.Members) {
 		return "is not known"
 	}
 	return "is " + alternatives(names)
@@ -235,7 +276,7 @@ func (s *Section) frontTable() (Table, bool) {
 	if f == nil {
 		return Table{}, false
 	}
-	t := Table{Title: FrontTitle + " (best: none is better by more than chance)", Detail: true}
+	t := Table{Title: FrontTitle + " (best: none is known to be better)", Detail: true}
 	columns := make([]Column, len(f.Metrics)+1)
 	for i, head := range f.metricWords(f.Metrics, s.Point) {
 		columns[i].Head = head

@@ -10,10 +10,17 @@ type Health struct {
 	Point    Cell // as in Effect
 	Metric   string
 	Interval
-	// Healthy: the interval contains 1, so that the sweep did not see a difference where there is none.
+	// Healthy: the interval contains 1, so that the sweep did not see a difference where there is none, and is narrow
+	// enough to have seen one.
 	Healthy bool
 	Reason  string // why it is not healthy
 }
+
+// tooWideForHealth is the difference from which an A/A arm that can't exclude it tells nothing.
+const tooWideForHealth = 1.5
+
+// tellsNothing reports whether the interval is too wide to have seen a difference.
+func (h *Health) tellsNothing() bool { return h.Blocks >= 2 && max(h.High, 1/h.Low) > tooWideForHealth }
 
 // Text is the ratio with its interval and whether it is healthy.
 func (h Health) Text() string {
@@ -57,6 +64,9 @@ func (s *Sweep) Health() []Health {
 			case h.Excludes1():
 				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
 					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
+			case h.tellsNothing():
+				h.Reason = fmt.Sprintf("the A/A arm of %s%s tells nothing: its interval, %s, is too wide; more blocks, or an idle machine, make it narrower",
+					name, parenthesis(pointLabel(h.Point, s.points(name))), FormatInterval(h.Ratio, h.Low, h.High))
 			default:
 				h.Healthy = true
 			}

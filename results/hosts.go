@@ -93,7 +93,7 @@ func (s *Sweep) hostTable(section *Section) (Table, bool) {
 	return t, true
 }
 
-// sessionChance is the probability below which sessions are said to differ.
+// sessionChance is the probability below which sessions are said to differ, over all effects of a sweep together.
 const sessionChance = 0.01
 
 // hostWarnings say which effects differ between hosts, or sessions, by more than chance: then blocks are not
@@ -109,7 +109,7 @@ func (s *Sweep) hostWarnings(effects []Effect) []string {
 	for i := range effects {
 		e := &effects[i]
 		logs := s.logsBySession(e, sessions)
-		if p, ok := anova(logs); !ok || p >= sessionChance {
+		if p, ok := anova(logs); !ok || p >= sessionChance/float64(len(effects)) {
 			continue
 		}
 		var ratios []string

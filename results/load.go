@@ -20,6 +20,9 @@ func Load(dir string) (*Sweep, error) {
 	return s, err
 }
 
+// mostBlocks bounds the numbers of blocks, which are counted through where sweeps are merged.
+const mostBlocks = 1_000_000
+
 // journalEnd is how runs.jsonl ends.
 type journalEnd struct {
 	whole        int64 // bytes of all lines that count
@@ -78,6 +81,9 @@ func (s *Sweep) loadRuns(path string) (end journalEnd, err error) {
 		if err != nil && isTorn(line, end.whole+int64(len(line)) == int64(len(text))) {
 			end.torn = number
 			break
+		}
+		if err == nil && (run.Block < 0 || run.Block > mostBlocks || run.Index < 0) {
+			err = fmt.Errorf("run %d in block %d: there are runs from 0 on in blocks 0 to %d", run.Index, run.Block, mostBlocks)
 		}
 		if err == nil && lineOf[run.Index] != 0 {
 			err = fmt.Errorf("run %d is on line %d already", run.Index, lineOf[run.Index])

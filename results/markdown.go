@@ -15,6 +15,9 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	if summary.Distrust != "" {
 		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", summary.Distrust)
 	}
+	if summary.Doubt != "" {
+		fmt.Fprintf(&out, "**Its findings are not to be relied on**: %s.\n\n", summary.Doubt)
+	}
 	for _, answer := range summary.Answers {
 		fmt.Fprintf(&out, "- %s\n", answer.Text)
 	}

@@ -174,22 +174,25 @@ func (m *merger) checkCells() error {
 	return nil
 }
 
+// runIdentity tells runs apart, wherever they are kept.
+type runIdentity struct {
+	host  string
+	start int64
+	seed  uint64
+	cell  Cell
+}
+
+func (s *Sweep) identity(run *Run) runIdentity {
+	return runIdentity{s.hostOf(run), run.Start.UnixNano(), run.Seed, run.Cell}
+}
+
 // checkRuns refuses parts that have a run in common: it would count twice.
 func (m *merger) checkRuns() error {
-	type identity struct {
-		host  string
-		start int64
-		seed  uint64
-		cell  Cell
-	}
-	seen := make(map[identity]*Sweep)
+	seen := make(map[runIdentity]*Sweep)
 	for _, part := range m.parts {
 		for i := range part.Runs {
 			run := &part.Runs[i]
-			if run.Block < 0 {
-				return fmt.Errorf("%w: %s has a run in block %d", ErrMerge, part.Dir, run.Block)
-			}
-			id := identity{part.hostOf(run), run.Start.UnixNano(), run.Seed, run.Cell}
+			id := part.identity(run)
 			if other := seen[id]; other != nil && other != part {
 				return fmt.Errorf("%w: the run of %s in %s in block %d is in %s and in %s",
 					ErrMerge, run.Cell.Label(), run.Cell.Workload, run.Block, other.Dir, part.Dir)

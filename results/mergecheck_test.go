@@ -132,8 +132,12 @@ func TestMergeRefusesOtherRuns(t *testing.T) {
 	// Another schema, and a block that can't be.
 	fourth := day(4)
 	editFile(t, filepath.Join(fourth, "runs.jsonl"), `"block":1,`, `"block":-1,`)
-	if err := merge(first, fourth); err == nil || !strings.Contains(err.Error(), fourth+" has a run in block -1") {
+	if err := merge(first, fourth); err == nil || !strings.Contains(err.Error(), "in block -1: there are runs from 0 on") {
 		t.Errorf("a negative block: %v", err)
+	}
+	editFile(t, filepath.Join(fourth, "runs.jsonl"), `"block":-1,`, `"block":3000000000,`)
+	if err := merge(first, fourth); err == nil || !strings.Contains(err.Error(), "in block 3000000000: ") {
+		t.Errorf("a block of no sweep: %v", err)
 	}
 	editFile(t, filepath.Join(fourth, "meta.json"), `"schema": 1,`, `"schema": 2,`)
 	if err := merge(first, fourth); !errors.Is(err, results.ErrSchema) || !strings.Contains(err.Error(), fourth) {

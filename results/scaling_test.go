@@ -77,7 +77,7 @@ func TestScalingLawIsRecovered(t *testing.T) {
 
 // fitOf is the fit to one strategy that reaches exactly this, the same in each block.
 func fitOf(values []float64, at func(float64) float64) results.Line {
-	p := path{courses: []course{{"mutex", at}}, values: values, place: workers, metric: results.MetricOps, blocks: 2, noise: exact}
+	p := path{courses: []course{{"mutex", at}}, values: values, place: workers, metric: results.MetricOps, blocks: 6, noise: exact}
 	return p.sweep(rand.New(rand.NewPCG(1, 1))).Trends()[0].Lines[0]
 }
 
@@ -210,10 +210,10 @@ func TestUnfitted(t *testing.T) {
 		}), "run at 3 levels within the processors; five are needed"},
 		{"one block", octaves, workers, results.MetricOps, edit(func(s *results.Sweep) {
 			s.Runs = slices.DeleteFunc(s.Runs, func(r results.Run) bool { return r.Block > 0 })
-		}), "fewer than two blocks"},
+		}), "1 block; the intervals of its coefficients need 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := path{courses: []course{{"mutex", usl(0.05, 0.001)}}, values: c.values, place: c.place, metric: c.metric, blocks: 3, noise: exact}.
+			s := path{courses: []course{{"mutex", usl(0.05, 0.001)}}, values: c.values, place: c.place, metric: c.metric, blocks: 6, noise: exact}.
 				sweep(rand.New(rand.NewPCG(1, 1)))
 			if c.change != nil {
 				c.change(s)
@@ -234,7 +234,7 @@ func TestScalingTexts(t *testing.T) {
 	p := path{courses: []course{
 		{"mutex", usl(0.3, 0.2)}, {"atomics", usl(0.05, 0.0012)}, {"actor", usl(0.031, 0)}, {"rwmutex", usl(0.1, 2e-6)}, {"rbmutex", usl(0.1, 5e-7)},
 		{"raw", func(n float64) float64 { return 1000 * n * n }}, {"null", func(n float64) float64 { return 1000 * n * n }},
-	}, values: octaves, place: workers, metric: results.MetricOps, blocks: 3, noise: exact}
+	}, values: octaves, place: workers, metric: results.MetricOps, blocks: 6, noise: exact}
 	trend := p.sweep(rand.New(rand.NewPCG(1, 1))).Trends()[0]
 	notes := trend.Notes()
 	miss := strings.TrimPrefix(notes[len(notes)-1], "no scaling law fitted to `null` and `raw`: the law misses a median by ")

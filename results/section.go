@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -149,10 +148,15 @@ func effectNotes(effects []Effect) []string {
 		return []string{"no verdict: " + reason}
 	}
 	var notes []string
-	for _, e := range effects {
-		if e.Reason != "" {
-			notes = append(notes, fmt.Sprintf("%s: %s: %s", e.Strategy, e.Verdict, e.Reason))
+	for _, group := range byReason(effects, func(e *Effect) string { return e.Verdict.String() + ": " + e.Reason }) {
+		if group.effects[0].Reason == "" {
+			continue
 		}
+		var strategies []string
+		for _, e := range group.effects {
+			strategies = append(strategies, quoted(e.Strategy))
+		}
+		notes = append(notes, enumerate(strategies)+": "+group.reason)
 	}
 	return notes
 }

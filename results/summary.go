@@ -15,7 +15,9 @@ type Summary struct {
 	Headline string // how much was run, on which storage
 	// Distrust says why the sweep is not to be trusted; "" if nothing speaks against it.
 	Distrust string
-	Answers  []Answer
+	// Doubt says why its findings are not to be relied on although nothing proves them wrong; "" if nothing does.
+	Doubt   string
+	Answers []Answer
 	// Verification says how many runs count and who else used the machine; after it, which runs failed.
 	Verification []string
 	Preflight    string
@@ -44,6 +46,7 @@ func (s *Sweep) Summary() Summary {
 		Title:        "tailrace: which concurrency model?",
 		Headline:     s.headline(),
 		Distrust:     s.sickness(),
+		Doubt:        s.doubt(),
 		Answers:      s.answersOf(sections, trends),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),

@@ -49,6 +49,9 @@ func (s *Sweep) WriteTable(w io.Writer, columns int) error {
 	for _, line := range summary.Profiles {
 		fmt.Fprintln(&out, "profile: "+line)
 	}
+	if summary.Doubt != "" {
+		fmt.Fprintf(&out, "not to be relied on: %s\n", summary.Doubt)
+	}
 	if summary.Distrust != "" {
 		fmt.Fprintf(&out, "THIS SWEEP IS NOT TO BE TRUSTED: %s\n", summary.Distrust)
 	}

@@ -89,31 +89,54 @@ func (t *Trend) segmentNotes() []string {
 	return notes
 }
 
-// segments words the effects of one comparison: "no difference found at 1, better at 2–16 (1.40×–2.10×)".
+// segments words the effects of one comparison: "no difference found at 1 (one of less than 1.20× could hide), better
+// at 2–16 (1.40× to 2.10×, intervals within 1.31–2.30)".
 func (t *Trend) segments(effects []Effect) string {
 	var parts []string
 	for len(effects) > 0 {
 		n := 1
-		low, high := effects[0].Ratio, effects[0].Ratio
 		for n < len(effects) && effects[n].Verdict == effects[0].Verdict {
-			low, high = min(low, effects[n].Ratio), max(high, effects[n].Ratio)
 			n++
 		}
-		verdict := effects[0].Verdict.String()
+		part := effects[0].Verdict.String() + " at " + t.at(effects[0].Point)
 		if effects[0].Verdict == Undecided {
-			verdict = "no verdict"
+			part = "no verdict at " + t.at(effects[0].Point)
 		}
-		part := verdict + " at " + t.at(effects[0].Point)
 		if n > 1 {
 			part += "–" + t.at(effects[n-1].Point)
 		}
-		if v := effects[0].Verdict; v == Better || v == Worse {
-			part += parenthesis(span(FormatRatio(low), FormatRatio(high)))
-		}
-		parts = append(parts, part)
+		parts = append(parts, part+stretchNumbers(effects[:n]))
 		effects = effects[n:]
 	}
 	return strings.Join(parts, ", ")
+}
+
+// stretchNumbers are what was found at points with one verdict.
+func stretchNumbers(effects []Effect) string {
+	least, most := effects[0], effects[0]
+	low, high := effects[0].Low, effects[0].High
+	for _, e := range effects[1:] {
+		if e.Ratio < least.Ratio {
+			least = e
+		}
+		if e.Ratio > most.Ratio {
+			most = e
+		}
+		low, high = min(low, e.Low), max(high, e.High)
+	}
+	switch {
+	case effects[0].Verdict == Undecided:
+		return ""
+	case effects[0].Verdict == NoDifference:
+		return parenthesis(hiddenWords(hidden(effects)))
+	case len(effects) == 1:
+		return ": " + effects[0].Interval.Text()
+	}
+	ratios := FormatRatio(least.Ratio)
+	if most := FormatRatio(most.Ratio); most != ratios {
+		ratios += " to " + most
+	}
+	return fmt.Sprintf(" (%s, intervals within %s–%s)", ratios, formatRatioNumber(low), formatRatioNumber(high))
 }
 
 // at writes the place of a point on the axis.
@@ -122,14 +145,6 @@ func (t *Trend) at(point Cell) string {
 		return t.Format(t.Values[i])
 	}
 	return absent
-}
-
-// span joins the texts of two ends, which may be the same.
-func span(low, high string) string {
-	if low == high {
-		return low
-	}
-	return low + "–" + high
 }
 
 // Tables are the medians, a row for each strategy and a column for each point, and the fitted laws, if there are

@@ -41,6 +41,7 @@ func DefaultMix() Workload {
 	w.FetchBytes = 8 << 10
 	w.Pattern = Random
 	w.Prefill = 64 << 20
+	w.Strategies = append(w.Strategies, "mutex-rcu") // the cheap alternative to the actor, where readers matter
 	return w
 }
 
@@ -50,8 +51,6 @@ func Presets() []Workload {
 	mix := DefaultMix()
 	mix.Name = "mix"
 	mix.Workers = 8
-	// The cheap alternative to the actor, where readers matter.
-	mix.Strategies = append(mix.Strategies, "mutex-rcu")
 
 	tail := Default()
 	tail.Name = "tail"

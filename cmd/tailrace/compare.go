@@ -31,8 +31,8 @@ A regression is worse by more than the threshold within its whole interval; the
 intervals hold together with 95 % confidence.
 
 Exit codes: 0 no regression, 1 a regression, or wrong answers of the new build,
-2 bad input, or nothing that can be compared, 3 inconclusive. (benchstat exits with 0
-whatever it finds.)`
+2 bad input, or nothing that can be compared, 3 inconclusive, also where a change of
+more than a half could hide. (benchstat exits with 0 whatever it finds.)`
 
 const compareExample = `  tailrace run --against ../before/bin/tailrace --blocks 12 --out cmp && tailrace compare cmp --threshold 5%
   tailrace compare before after --metric op/s,produce-p99-sec

@@ -25,6 +25,7 @@ type runFlags struct {
 	blocks     int
 	seed       uint64
 	baseline   string
+	primary    string
 	against    string
 	shard      string
 	findRate   bool
@@ -125,6 +126,7 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 	flags.Var(optional(&f.overrides.Duration, workload.ParseTime), "duration", fmt.Sprintf("`time` that a measurement takes (default %s)", base.Duration))
 	flags.Var(single(&f.blocks, fmt.Sprint(f.blocks), workload.ParseCount), "blocks",
 		"`number` of times that everything runs, in random order; more tell smaller differences apart; also --count")
+	flags.Var(single(&f.primary, "", parseGiven), "primary", "`metric` that strategies are compared by, as in produce-p99-sec (default one that fits the load)")
 	flags.Var(list(&f.gomaxprocs, workload.ParseCount), "cpu", "`list` of numbers of processors to use, as GOMAXPROCS (default all)")
 	flags.Var(single(&f.seed, fmt.Sprint(f.seed), parseSeed), "seed", "`number` that determines every random choice")
 	flags.Var(single(&f.shard, "", parseGiven), "shard", "`part` of the blocks to run here, as in 2/4; auto under a Slurm array, auto/4 under a Kubernetes Indexed Job")

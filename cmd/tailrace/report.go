@@ -12,8 +12,8 @@ import (
 	"tailrace/results"
 )
 
-const reportLong = `Write bench.txt, summary.md, the charts and report.html of a results directory
-again, from its runs.jsonl and latency histograms, and print the table: after an
+const reportLong = `Write all that is made from the runs of a results directory (report.html, charts,
+summaries, bench.txt, percentiles) again, from its runs.jsonl and latency histograms, and print the table: after an
 interrupted sweep, or with a newer version of tailrace.
 
 Of several directories it makes one under --out, histograms included. They are the

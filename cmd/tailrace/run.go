@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -70,6 +71,7 @@ func newRun(command []string) *cobra.Command {
 		"sync":     completeOneOf(workload.SyncNone, workload.SyncBatch),
 		"dir":      completeDirectories,
 		"out":      completeDirectories,
+		"primary":  completeOneOf(results.MetricNames()...),
 		"storage":  completeOneOf(harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap),
 	} {
 		// It fails only for a flag that there is not.
@@ -129,6 +131,9 @@ func (f *runFlags) options(cmd *cobra.Command) (harness.Options, error) {
 	workloads, err := chosenWorkloads(cmd, f)
 	if err != nil {
 		return harness.Options{}, err
+	}
+	for i := range workloads {
+		workloads[i].Primary = cmp.Or(f.primary, workloads[i].Primary)
 	}
 	out, err := resultsDirectory(f.out, time.Now())
 	if err != nil {
