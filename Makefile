@@ -34,7 +34,7 @@ test:
 race:
 	go test -race -skip 'TestScripts|TestExamples|TestAgainst|TestKillAndResume|TestCompareInCI' ./cmd/...
 	go test -race ./harness ./results/... ./segment/... ./strategies ./workload
-	go test -race -short ./harness/torture
+	go test -race -short ./harness/torture ./claims
 
 check:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted by gofmt: $$unformatted"; exit 1; }

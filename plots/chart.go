@@ -38,6 +38,7 @@ const (
 	KindSteps     ChartKind = "steps"     // what each idea bought
 	KindFront     ChartKind = "front"     // throughput against what it costs
 	KindTrend     ChartKind = "trend"     // the primary metric along an axis
+	KindClaim     ChartKind = "claim"     // the figures of a claim beside their bounds (ClaimChart)
 )
 
 // Charts draws every chart of a sweep: for each workload at each point the primary metric, throughput where that is

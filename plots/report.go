@@ -36,14 +36,19 @@ var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.F
 
 // WriteReport writes a sweep and its charts (see Charts) as one HTML file that loads nothing: styles,
 // charts and a small script, which sorts tables and copies commands, are in it, and without the script
-// nothing of it is missing. It makes the directory of path where it is missing, and replaces the file as
+// nothing of it is missing. Where claims.json lies beside the sweep, the page has a chapter on it. It makes the directory of path where it is missing, and replaces the file as
 // a whole.
 func WriteReport(s *results.Sweep, charts []Chart, path string) error {
-	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, newReport(s, charts)); err != nil {
+	r := newReport(s, charts)
+	var err error
+	if r.Claims, err = newReportClaims(s.Dir); err != nil {
 		return fmt.Errorf("plots: report: %w", err)
 	}
-	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	var page bytes.Buffer
+	if err := pageTemplate.Execute(&page, r); err != nil {
+		return fmt.Errorf("plots: report: %w", err)
+	}
+	err = os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
 		err = writeFile(path, page.Bytes())
 	}
@@ -69,6 +74,7 @@ type report struct {
 	Effects   []pageChart
 	// LongEffects says that their chart is longer than a screen.
 	LongEffects bool
+	Claims      *reportClaims // nil if none were tested
 	Health      reportHealth
 
 	CPUModel string

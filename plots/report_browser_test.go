@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tailrace/results"
+	"tailrace/results/resultstest"
 )
 
 // pointsSweep is a sweep of one workload at many points, with every sign that a table may have, and with
@@ -59,6 +60,8 @@ func TestBrowserShowsTheReport(t *testing.T) {
 	few, fewCharts := pointsSweep(t, 1)
 	many, manyCharts := pointsSweep(t, 13)
 	single, folded := writePage(t, few, fewCharts), writePage(t, many, manyCharts)
+	few.Dir = claimsDir(t)
+	tried := writePage(t, few, fewCharts)
 	// in runs a part with what it opens reported as its own.
 	in := func(name string, test func(t *testing.T)) {
 		t.Run(name, func(t *testing.T) {
@@ -87,10 +90,11 @@ func TestBrowserShowsTheReport(t *testing.T) {
 	in("copies", func(t *testing.T) { b.open(single, 1280, "light"); testCopying(t, b) })
 	in("links open", func(t *testing.T) { b.open(folded, 1280, "light"); testLinks(t, b) })
 	for _, width := range []int{360, 1280} {
-		for name, page := range map[string]string{"one point": single, "many points": folded} {
+		for name, page := range map[string]string{"one point": single, "many points": folded, "claims": tried} {
 			in(fmt.Sprintf("fits %s into %d", name, width), func(t *testing.T) { b.open(page, width, "light"); testWidth(t, b, width) })
 		}
 	}
+	in("opens claims", func(t *testing.T) { b.open(tried, 1280, "light"); testClaims(t, b) })
 	in("schemes", func(t *testing.T) { testSchemes(t, b, single) })
 	in("prints", func(t *testing.T) { b.open(folded, 1280, "dark"); testPrinting(t, b) })
 	in("fits onto paper", func(t *testing.T) { b.open(widePage(t), paperWidth, "light"); testPaper(t, b) })
@@ -249,6 +253,21 @@ func testLinks(t *testing.T, b *browser) {
 		done({wasClosed, open: d.open, seen: top >= -1 && top < innerHeight}); }, 50))`, &got)
 	if !got.WasClosed || !got.Open || !got.Seen {
 		t.Errorf("a link to a closed point: %+v", got)
+	}
+}
+
+// A click on a claim in the table opens what its verdict rests on; the table can be sorted by verdict.
+func testClaims(t *testing.T, b *browser) {
+	var got struct {
+		WasClosed, Open, Chart bool
+		Verdicts               []string
+	}
+	b.evaluate(`(() => { const d = document.getElementById("claim-2"); globalThis.wasClosed = !d.open; document.querySelector("#claims table a[href='#claim-2']").click(); })()`, nil)
+	b.evaluate(`new Promise((done) => setTimeout(() => { const d = document.getElementById("claim-2"); const table = document.querySelector("#claims table");
+		table.tHead.rows[0].cells[1].querySelector("button").click();
+		done({wasClosed, open: d.open, chart: d.querySelector("svg").getBoundingClientRect().width > 300, verdicts: Array.from(table.tBodies[0].rows, (r) => r.cells[1].textContent)}); }, 50))`, &got)
+	if !got.WasClosed || !got.Open || !got.Chart || len(got.Verdicts) != len(resultstest.Claims().Claims) || !slices.IsSorted(got.Verdicts) {
+		t.Errorf("the chapter on claims: %+v", got)
 	}
 }
 

@@ -100,6 +100,7 @@ type atomicsHandle struct {
 	parked atomic.Bool
 	wake   chan struct{}
 	cursor segment.Cursor
+	waits  Waits // the handle's goroutine alone counts, where it waits anyway
 }
 
 func openAtomics(o Options) (Log, error) {
@@ -214,7 +215,7 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	}
 	s.files.SetIndex(base, start, end)
 	if ahead := start - ringWindow + ringUnit; ahead > 0 {
-		if err := l.awaitMove(s, ahead); err != nil {
+		if err := h.awaitRing(s, ahead); err != nil {
 			return 0, err
 		}
 	}
@@ -306,6 +307,9 @@ func (l *atomicsLog) raise() {
 }
 
 func (h *atomicsHandle) Offsets() Offsets { return h.log.offsets() }
+
+// Waits implements WaitCounter.
+func (h *atomicsHandle) Waits() Waits { return h.waits }
 
 // offsets looks again whether the segments are still the same: a start and an end of two moments may never have
 // stood together.

@@ -118,6 +118,9 @@ func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64)
 		if failure != nil {
 			return *failure
 		}
+		if turn == 0 {
+			h.waits.Commit++
+		}
 		switch {
 		case turn < l.spins:
 		case turn < l.spins+yields:
@@ -139,6 +142,7 @@ func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) 
 		h.unparkSelf()
 		return nil
 	}
+	h.waits.Parked++
 	select {
 	case <-h.wake:
 	case <-l.failed:
@@ -151,6 +155,15 @@ func (h *atomicsHandle) park(ctx context.Context, s *atomicsSegment, end int64) 
 		}
 	}
 	return nil
+}
+
+// awaitRing returns when a batch may be marked that is ahead of the committed position by the ring's length.
+func (h *atomicsHandle) awaitRing(s *atomicsSegment, ahead int64) error {
+	if extent(s.committed.Load()).bytes() >= ahead {
+		return nil
+	}
+	h.waits.Ring++
+	return h.log.awaitMove(s, ahead)
 }
 
 // awaitMove is await for who owns no batch there: whoever has to wait for room in the ring, or rolls.

@@ -11,6 +11,7 @@ import (
 
 // rollFrom seals a segment that has no room, or waits until somebody else has.
 func (h *atomicsHandle) rollFrom(ctx context.Context, s *atomicsSegment) error {
+	h.waits.Roll++
 	for {
 		tail := s.tail.Load()
 		if extent(tail)&sealedBit != 0 {

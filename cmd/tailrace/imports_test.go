@@ -28,7 +28,8 @@ var mayImport = map[string][]string{
 	"results":             {},
 	"results/resultstest": {"results"},
 	"plots":               {"results"},
-	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "harness/torture", "results", "plots"},
+	"claims":              {"segment", "strategies", "workload", "harness", "harness/torture", "results"},
+	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "harness/torture", "results", "plots", "claims"},
 }
 
 // listed is a package as go list -json describes it.

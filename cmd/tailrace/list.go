@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tailrace/claims"
 	"tailrace/plots"
 	"tailrace/strategies"
 	"tailrace/workload"
@@ -26,6 +27,7 @@ func listings() []listing {
 		{"workloads", listWorkloads},
 		{"presets", listPresets},
 		{"charts", listCharts},
+		{"claims", listClaims},
 	}
 }
 
@@ -120,5 +122,12 @@ func listCharts(w io.Writer) {
 		{plots.KindEffects, "ratios to the baseline with their intervals"},
 	} {
 		fmt.Fprintf(w, "  %s\t%s\n", c.kind, c.what)
+	}
+}
+
+func listClaims(w io.Writer) {
+	fmt.Fprintln(w, "Claims (tailrace claims --claim)")
+	for _, c := range claims.Claims() {
+		fmt.Fprintf(w, "  %s\t%s\n", c.Name, strings.ReplaceAll(c.Sentence, "`", ""))
 	}
 }

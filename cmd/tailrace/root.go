@@ -55,7 +55,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture(), newCompletion(), newMan())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture(), newCompletion(), newMan())
 	return root
 }
 

@@ -1,0 +1,126 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"tailrace/results"
+)
+
+func kernelBench(t *testing.T) *bench {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "claims-")
+	if err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return &bench{
+		ctx: t.Context(), blocks: 2, turn: shortestWindow, random: rand.New(rand.NewPCG(1, 2)), dir: dir, level: 0.95,
+		child: []string{program, executeArgument},
+	}
+}
+
+func TestFutexCallsAreCounted(t *testing.T) {
+	b := kernelBench(t)
+	figures, err := futexCalls("mutex", "raw")(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range figures {
+		f := &figures[i]
+		names = append(names, f.Name)
+		if strings.HasSuffix(f.Name, "-futex") && math.IsNaN(f.Value) {
+			if !strings.Contains(f.Text, "not measured, ") {
+				t.Errorf("%s is NaN without a reason: %s", f.Name, f.Text)
+			}
+			continue
+		}
+		// The runtime samples the waits of goroutines, and a short run may have had none.
+		sampled := strings.HasSuffix(f.Name, "-scheduler") && f.Blocks < b.blocks
+		if !sampled && (!(f.Value > 0) || f.Blocks != b.blocks) {
+			t.Errorf("%s is %g of %d blocks", f.Name, f.Value, f.Blocks)
+		}
+		t.Logf("%s: %s", f.Text, f.ValueText())
+	}
+	if got := strings.Join(names, " "); got != "mutex-futex mutex-involuntary mutex-scheduler raw-futex raw-involuntary raw-scheduler" {
+		t.Errorf("figures %s", got)
+	}
+	if left, err := os.ReadDir(b.dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left of the runs (%v)", left, err)
+	}
+}
+
+func TestRunsThatFailAreTold(t *testing.T) {
+	b := kernelBench(t)
+	b.child = []string{"/nonexistent"}
+	if figures, err := futexCalls("mutex")(b); err == nil || !strings.HasPrefix(err.Error(), "mutex: ") {
+		t.Errorf("figures %v, error %v of a program that is not there", figures, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b = kernelBench(t)
+	b.ctx = ctx
+	if _, err := futexCalls("mutex")(b); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v of an ended context", err)
+	}
+}
+
+func TestLinesOfStrace(t *testing.T) {
+	const log = `12 1700000000.100000 futex(0xc000, FUTEX_WAKE_PRIVATE, 1) = 1
+12 1700000000.500000 futex(0xc000, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+13 1700000000.600000 futex(0xc000, FUTEX_WAKE_PRIVATE, 1) = 1
+12 1700000000.700000 <... futex resumed>) = 0
+13 1700000001.000000 futex(0xc000, FUTEX_WAKE_PRIVATE, 1) = 1
+13 1700000001.100000 +++ exited with 0 +++
+`
+	from := time.Unix(1700000000, 500_000_000)
+	for _, test := range []struct {
+		to   time.Time
+		want float64
+	}{{from.Add(500 * time.Millisecond), 2}, {from.Add(501 * time.Millisecond), 3}, {from, 0}} {
+		if got, err := countLines(strings.NewReader(log), from, test.to); err != nil || got != test.want {
+			t.Errorf("up to %v: %g calls (%v), want %g", test.to, got, err, test.want)
+		}
+	}
+	if _, err := countLines(strings.NewReader("12 noon futex(0xc000)"), from, from); err == nil {
+		t.Error("a line without a time is no error")
+	}
+}
+
+func TestReadingsBetween(t *testing.T) {
+	begun := time.Unix(1700000000, 0)
+	after := func(d time.Duration) time.Time { return begun.Add(d * time.Millisecond) }
+	readings := []reading{{after(0), 0}, {after(10), 100}, {after(20), 100}, {after(30), 130}}
+	for _, test := range []struct {
+		from, to time.Duration
+		want     float64
+	}{{0, 30, 130}, {5, 15, 50}, {10, 20, 0}, {20, 25, 15}, {-1, 10, math.NaN()}, {10, 31, math.NaN()}} {
+		if got := between(readings, after(test.from), after(test.to)); got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
+			t.Errorf("%d to %d ms: %g calls, want %g", test.from, test.to, got, test.want)
+		}
+	}
+	if got := between(nil, after(0), after(1)); !math.IsNaN(got) {
+		t.Errorf("%g calls of no readings", got)
+	}
+}
+
+func TestOperationsWithoutAnyCallHaveLessThanOne(t *testing.T) {
+	run := &results.Run{Window: 0.5, Metrics: map[string]float64{results.MetricOps: 1000}}
+	if got := perOperation(0, run); got != 1.0/500 {
+		t.Errorf("%g calls per operation of none, want 1/500", got)
+	}
+	if got := perOperation(1000, run); got != 2 {
+		t.Errorf("%g calls per operation, want 2", got)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package claims
+
+// newFutexCounter finds none: futex is a call of Linux.
+func newFutexCounter(*bench) (*futexCounter, string) { return nil, "futex is a system call of Linux" }

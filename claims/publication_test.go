@@ -1,0 +1,56 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"tailrace/results"
+	"tailrace/strategies"
+)
+
+func TestPublication(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the copy races on purpose, and the race detector would say so")
+	}
+	figures, err := publication(tinyBench(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkNames(t, figures, []string{
+		"ordered-violations", "unordered-violations", "ordered-rounds", "ordered-histories", "ordered-records", "unordered-seconds",
+	})
+	if f := figureNamed(t, figures, "ordered-violations"); f.Value != 0 {
+		t.Errorf("atomics: %v, %s", f.Value, f.Text)
+	}
+	if f := figureNamed(t, figures, "unordered-violations"); f.Value != 1 || !strings.Contains(f.Text, "seed") {
+		t.Errorf("the copy: %v, %s", f.Value, f.Text)
+	}
+	if f := figureNamed(t, figures, "ordered-rounds"); f.Value < 6 {
+		t.Errorf("only %v rounds", f.Value)
+	}
+}
+
+// The copy is no strategy that anybody can choose.
+func TestUnorderedIsNotListed(t *testing.T) {
+	u := strategies.Unordered()
+	if _, err := strategies.Find(u.Name); err == nil || !u.Faulty || u.Kind != strategies.Control {
+		t.Errorf("%+v is listed, or not said to be faulty", u)
+	}
+}
+
+// Whoever interrupts an experiment does not wait for its end.
+func TestExperimentsOnStrategiesEndWithTheirContext(t *testing.T) {
+	b := tinyBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.ctx = ctx
+	for name, experiment := range map[string]func(*bench) ([]results.Figure, error){
+		"publish": publish, "handles": handles, "waits": waits, "publication": publication,
+	} {
+		if figures, err := experiment(b); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s gives %v, %v", name, figures, err)
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package claims
+
+import "tailrace/results"
+
+// claim is a claim of the article with its rule, and where its figures come from.
+type claim struct {
+	results.Claim
+	// ratios are figures that the sweep gives, and measure is an experiment of this process; nil if there is none.
+	ratios  []ratio
+	measure func(*bench) ([]results.Figure, error)
+}
+
+// all are the claims in the order in which the article makes them, each with its rule: fixed here, before anything
+// is measured.
+func all() []claim {
+	return []claim{
+		{
+			Claim: results.Claim{
+				Name: "mutex-turns", Model: "mutex",
+				Sentence:   "Readers under a mutex take turns: more of them do not read more.",
+				Experiment: "1, 2, 4 and 8 readers in closed loops, random reads, under `mutex`, `rwmutex` and `raw`, which shares nothing",
+				Conditions: []results.Condition{
+					premise(atLeast("raw-2", 1.3, "two readers that share nothing read more than one")),
+					atMost("mutex-2", 1.15, "two readers read no more than one"),
+					atMost("mutex-4", 1.15, "nor do four"),
+					atMost("mutex-8", 1.15, "nor do eight"),
+				},
+			},
+			ratios: []ratio{
+				{"raw-2", "reads/s of 2 readers over 1, raw", at("readers-2", "raw", results.MetricConsumeOps), at("readers-1", "raw", results.MetricConsumeOps)},
+				{"mutex-2", "reads/s of 2 readers over 1, mutex", at("readers-2", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
+				{"mutex-4", "reads/s of 4 readers over 1, mutex", at("readers-4", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
+				{"mutex-8", "reads/s of 8 readers over 1, mutex", at("readers-8", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
+				{"rwmutex-2", "reads/s of 2 readers over 1, rwmutex", at("readers-2", "rwmutex", results.MetricConsumeOps), at("readers-1", "rwmutex", results.MetricConsumeOps)},
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "mutex-kernel", Model: "mutex",
+				Sentence:   "Blocking on a mutex costs context switches of the kernel, and they add up fast.",
+				Experiment: "8 workers, 10 % appends, under `mutex` and `raw`: voluntary context switches and futex calls per operation, and processor time",
+				Limits:     "The article's threads sleep in the kernel. Go parks goroutines first, and a thread sleeps only when it finds none to run: what is measured is Go's price.",
+				Conditions: []results.Condition{
+					atLeast("mutex-switches", 0.1, "an operation in ten, or more, costs a voluntary switch"),
+					atLeast("mutex-futex", 0.1, "and a futex call"),
+					atLeast("mutex-cpu", 1.5, "the processor time of an operation is at least one and a half times that without a lock"),
+				},
+			},
+			ratios: []ratio{
+				{"mutex-switches", "voluntary context switches per operation, mutex", switches("mix-10", "mutex"), none},
+				{"raw-switches", "voluntary context switches per operation, raw", switches("mix-10", "raw"), none},
+				{"mutex-cpu", "processor time per operation, mutex over raw", at("mix-10", "mutex", results.MetricCPU), at("mix-10", "raw", results.MetricCPU)},
+			},
+			measure: futexCalls("mutex", "raw"),
+		},
+		{
+			Claim: results.Claim{
+				Name: "rwmutex-scales", Model: "rwmutex",
+				Sentence:   "Read-heavy loads scale much better under a read-write lock than under a mutex.",
+				Experiment: "8 workers, random reads, 0, 1, 5, 10 and 50 % appends, operations per second of `rwmutex` over `mutex`",
+				Limits:     "On few processors the lock is free most of the time; the gain grows with the processors, and so does what the shared count of readers costs.",
+				Conditions: []results.Condition{
+					atLeast("rwmutex-0", 1.3, "much better, at least 1.3×, without appends"),
+					atLeast("rwmutex-1", 1.3, "at 1 % appends"),
+					atLeast("rwmutex-5", 1.3, "at 5 %"),
+				},
+			},
+			ratios: []ratio{
+				overMutex("rwmutex-0", "rwmutex", "mix-0", "without appends"), overMutex("rwmutex-1", "rwmutex", "mix-1", "1 % appends"),
+				overMutex("rwmutex-5", "rwmutex", "mix-5", "5 % appends"), overMutex("rwmutex-10", "rwmutex", "mix-10", "10 % appends"),
+				overMutex("rwmutex-50", "rwmutex", "mix-50", "50 % appends"),
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "rwmutex-writes-block", Model: "rwmutex",
+				Sentence:   "Every write blocks all readers.",
+				Experiment: "4 readers at 10,000 reads/s together, alone, beside 2 producers at 2,000 appends/s, and beside the same with fdatasync for each: the time that a read spends in its call, p99",
+				Conditions: []results.Condition{
+					atLeast("rwmutex-unsynced", 2, "appends at least double the p99 of reads"),
+					atLeast("rwmutex-synced", 2, "and so do synced appends"),
+				},
+			},
+			ratios: []ratio{
+				waiting("rwmutex-unsynced", "rwmutex", "reads-writes", "beside appends"), waiting("rwmutex-synced", "rwmutex", "reads-syncs", "beside synced appends"),
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "rwmutex-starves", Model: "rwmutex",
+				Sentence:   "Under a constant stream of readers a writer may wait indefinitely.",
+				Experiment: "a producer at 500 appends/s beside 8 readers that never pause: its longest append, under `rwmutex`, `mutex` and the reader-biased `rbmutex`",
+				Conditions: []results.Condition{
+					atLeast("rwmutex-longest", 0.1, "the longest append takes a tenth of a second or more"),
+					atLeast("rwmutex-over-mutex", 10, "and at least ten times the longest under a mutex"),
+				},
+			},
+			ratios: []ratio{
+				{"rwmutex-longest", "longest append of a window, rwmutex", at("starving", "rwmutex", longest), none},
+				{"mutex-longest", "longest append of a window, mutex", at("starving", "mutex", longest), none},
+				{"rbmutex-longest", "longest append of a window, rbmutex", at("starving", "rbmutex", longest), none},
+				{"rwmutex-over-mutex", "longest append, rwmutex over mutex", at("starving", "rwmutex", longest), at("starving", "mutex", longest)},
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "atomics-overhead", Model: "atomics",
+				Sentence:   "Atomics need no kernel, never block, and cost very little.",
+				Experiment: "8 workers, 10 % appends: switches and futex calls per operation, operations per second over `mutex`; 8 producers: appends per second over `mutex`, and the share of appends that waited",
+				Conditions: []results.Condition{
+					atMost("atomics-switches", 0.01, "less than an operation in a hundred costs a voluntary switch"),
+					atMost("atomics-futex", 0.01, "or a futex call"),
+					atMost("atomics-waited", 0.01, "less than an append in a hundred waits for another"),
+					atLeast("atomics-mix", 1.5, "operations per second are at least one and a half times those of a mutex"),
+					atLeast("atomics-ingest", 1, "and appends alone no fewer"),
+				},
+			},
+			ratios: []ratio{
+				{"atomics-switches", "voluntary context switches per operation, atomics", switches("mix-10", "atomics"), none},
+				overMutex("atomics-mix", "atomics", "mix-10", "10 % appends"),
+				{"atomics-ingest", "appends/s of 8 producers, atomics over mutex", at("ingest-8", "atomics", results.MetricProduceOps), at("ingest-8", "mutex", results.MetricProduceOps)},
+			},
+			measure: both(futexCalls("atomics"), waits),
+		},
+		{
+			Claim: results.Claim{
+				Name: "atomics-not-one", Model: "atomics",
+				Sentence:   "Atomics work for simple values: a log can't be appended to in one atomic operation.",
+				Experiment: "what `atomics` needed instead: the share of appends that wait for another one's write, a roll or the ring, with 8 producers, and its code beside that of `mutex`",
+				Conditions: []results.Condition{
+					atLeast("atomics-waited", 1e-6, "some appends wait for others"),
+					atLeast("atomics-lines", 2, "and it takes at least twice the code of a mutex"),
+				},
+			},
+			measure: both(waits, lines("atomics", "mutex")),
+		},
+		{
+			Claim: results.Claim{
+				Name: "atomics-publication", Model: "atomics",
+				Sentence:   "Publishing with release and reading with acquire makes partial state invisible.",
+				Experiment: "the linearizability checker on `atomics`, and on a copy that commits a batch before it has written it",
+				Limits:     "Go's atomics are sequentially consistent: the weaker pair that the article means can't be written. No finite run proves absence.",
+				Conditions: []results.Condition{
+					atMost("ordered-violations", 0, "no reader sees partial state"),
+					atLeast("unordered-violations", 1, "and without the order of publication some do"),
+				},
+			},
+			measure: publication,
+		},
+		{
+			Claim: results.Claim{
+				Name: "atomics-orderings", Model: "atomics",
+				Sentence:   "Choosing weaker orderings than sequential consistency pays.",
+				Experiment: "none: package sync/atomic has one ordering",
+				Verdict:    results.NotMeasured,
+				Reason: "Go's atomic operations are sequentially consistent (go.dev/ref/mem), so that Relaxed, Acquire, Release and SeqCst are one. " +
+					"What a weaker store would save can be measured in Rust or C++: on amd64 the difference between a store and an exchange, on arm64 that between str and stlr.",
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "actor-reads", Model: "actor",
+				Sentence:   "Reads never wait for writes.",
+				Experiment: "4 readers at 10,000 reads/s together, alone, beside 2 producers at 2,000 appends/s, and beside the same with fdatasync for each: the time that a read spends in its call, p99; and 2 readers in closed loops, alone and beside the producers",
+				Conditions: []results.Condition{
+					atMost("actor-unsynced", 1.25, "the p99 of reads beside appends is at most a quarter above that of reads alone"),
+					atMost("actor-synced", 1.25, "and beside synced appends"),
+					atLeast("actor-rate", 0.85, "and readers in closed loops lose at most 15 % of their rate"),
+				},
+			},
+			ratios: []ratio{
+				waiting("actor-unsynced", "actor", "reads-writes", "beside appends"), waiting("actor-synced", "actor", "reads-syncs", "beside synced appends"),
+				waiting("mutex-unsynced", "mutex", "reads-writes", "beside appends"), waiting("mutex-synced", "mutex", "reads-syncs", "beside synced appends"),
+				{"actor-rate", "reads/s beside appends over alone, actor", at("busy-writes", "actor", results.MetricConsumeOps), at("readers-2", "actor", results.MetricConsumeOps)},
+				{"mutex-rate", "reads/s beside appends over alone, mutex", at("busy-writes", "mutex", results.MetricConsumeOps), at("readers-2", "mutex", results.MetricConsumeOps)},
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "actor-publish", Model: "actor",
+				Sentence:   "Publishing a snapshot is cheap: reference counts go up, and nothing is copied that grows.",
+				Experiment: "time and allocated bytes of an append to a log of 1 to 10,000 segments, in memory: `actor`, which shares its list of segments, and `actor-plain`, which copies it as the article's excerpt does",
+				Conditions: []results.Condition{
+					atMost("actor-10000", 1.5, "with 10,000 segments the actor's append takes at most half as long again as with one"),
+					atMost("actor-bytes", 256, "and allocates at most 256 B"),
+					atMost("plain-10000", 1.5, "and so does that of the excerpt"),
+				},
+			},
+			measure: publish,
+		},
+		{
+			Claim: results.Claim{
+				Name: "actor-ownership", Model: "actor",
+				Sentence:   "Ownership needs no lock, and loses nothing by it.",
+				Experiment: "1 and 8 producers in closed loops, unsynced, and 16 with fdatasync for each append: rate, processor time and p99 of `actor` over `mutex`; `mutex-rcu` and `mutex-group` tell what the channel costs and what draining buys",
+				Conditions: []results.Condition{
+					atLeast("actor-1", 0.95, "one producer appends as fast as under a mutex"),
+					atLeast("actor-8", 0.95, "and so do eight"),
+					atMost("actor-cpu", 1.05, "at no more processor time"),
+					atMost("actor-p99", 1.05, "and no higher p99"),
+					atLeast("actor-durable", 0.95, "and so do sixteen that sync"),
+				},
+			},
+			ratios: []ratio{
+				appends("actor-1", "actor", "mutex", "ingest-1", "1 producer"), appends("actor-8", "actor", "mutex", "ingest-8", "8 producers"),
+				appends("actor-durable", "actor", "mutex", "durable", "16 producers, synced"),
+				{"actor-cpu", "processor time per append of 8 producers, actor over mutex", at("ingest-8", "actor", results.MetricCPU), at("ingest-8", "mutex", results.MetricCPU)},
+				{"actor-p99", "p99 of appends of 8 producers (service time), actor over mutex", at("ingest-8", "actor", produceP99), at("ingest-8", "mutex", produceP99)},
+				appends("channel", "actor", "mutex-group", "ingest-8", "8 producers: what the channel costs"),
+				appends("draining", "actor", "actor-plain", "ingest-8", "8 producers: what draining buys"),
+				appends("draining-durable", "actor", "actor-plain", "durable", "16 producers, synced: what draining buys"),
+				appends("channel-durable", "actor", "mutex-group", "durable", "16 producers, synced: what the channel costs"),
+				appends("rcu-8", "mutex-rcu", "mutex", "ingest-8", "8 producers"),
+			},
+		},
+		{
+			Claim: results.Claim{
+				Name: "actor-handles", Model: "actor",
+				Sentence:   "Handles cost nothing to make, as many as are needed.",
+				Experiment: "time and memory of a handle, making 1 to 10,000, and the rate of reads through 10,000 of them in turn over that through one",
+				Conditions: []results.Condition{
+					atMost("handle-seconds", 1e-6, "a handle takes at most a microsecond to make"),
+					atMost("handle-bytes", 1024, "and at most 1 KiB of memory"),
+					atLeast("handles-rate", 0.8, "and reads through 10,000 keep 0.8 of their rate"),
+				},
+			},
+			measure: handles,
+		},
+		{
+			Claim: results.Claim{
+				Name: "actor-complex", Model: "actor",
+				Sentence:   "The actor is the more complex model.",
+				Experiment: "lines of code, declarations, and the states in which a command or a caller can be, of each core strategy, in its own files",
+				Conditions: []results.Condition{
+					atLeast("actor-lines", 1.5, "it takes at least one and a half times the code of a mutex"),
+					atLeast("actor-declarations", 1.5, "and as many more declarations"),
+					atMost("actor-over-atomics", 1, "but no more code than atomics"),
+				},
+			},
+			measure: complexity,
+		},
+		{
+			Claim: results.Claim{
+				Name: "pread", Model: "storage",
+				Sentence:   "pread lets any number of readers read at once, since it moves no cursor.",
+				Experiment: "random reads of 1 KiB from one descriptor: pread, against a seek and a read under a lock, with 1, 2 and 4 readers",
+				Conditions: []results.Condition{
+					atLeast("pread-1", 1, "one reader is no slower with pread"),
+					atLeast("pread-2", 1.3, "two readers are at least 1.3 times as fast"),
+					atLeast("pread-4", 1.3, "and so are four"),
+				},
+			},
+			measure: preads,
+		},
+		{
+			Claim: results.Claim{
+				Name: "index", Model: "storage",
+				Sentence:   "A memory-mapped index is searched at the speed of memory, without a system call.",
+				Experiment: "lookups of random offsets in an index of 16,384 entries: mapped, against bisection by pread, hot, and cold after the page cache was dropped",
+				Conditions: []results.Condition{
+					atLeast("index-hot", 10, "hot, the mapped index is at least ten times as fast"),
+					atLeast("index-cold", 1, "cold, no slower"),
+					atMost("index-seconds", 1e-6, "and a hot lookup takes less than a microsecond, the price of one system call"),
+				},
+			},
+			measure: indexes,
+		},
+		{
+			Claim: results.Claim{
+				Name: "mapped-log", Model: "storage",
+				Sentence:   "Mapping the log itself is not worth it, because it grows.",
+				Experiment: "random reads of 1 KiB and 64 KiB from a mapped file and by pread; growing a mapping in steps of 1 MiB beside writing these; and both kinds of read when the pages are not in memory",
+				Conditions: []results.Condition{
+					atMost("mapped-1k", 1.2, "reads of 1 KiB from a mapping are at most 1.2 times as fast"),
+					atMost("mapped-64k", 1.2, "and so are reads of 64 KiB"),
+					atLeast("remap", 0.05, "and growing the mapping costs at least a twentieth of writing what it grows by"),
+				},
+			},
+			measure: mappedLog,
+		},
+		{
+			Claim: results.Claim{
+				Name: "copying", Model: "storage",
+				Sentence:   "Avoid copying: what is read from the disk should go to the socket without passing through the process.",
+				Experiment: "4 KiB, 64 KiB and 1 MiB from a file to a loopback socket: pread and write, against sendfile; processor time per byte",
+				Conditions: []results.Condition{
+					atLeast("copy-4k", 1.2, "pread and write of 4 KiB cost at least 1.2 times the processor time of sendfile"),
+					atLeast("copy-64k", 1.2, "and so do those of 64 KiB"),
+					atLeast("copy-1m", 1.2, "and of 1 MiB"),
+				},
+			},
+			measure: copying,
+		},
+		{
+			Claim: results.Claim{
+				Name: "batches", Model: "throughput",
+				Sentence:   "Throughput before latency: batches buy throughput, and latency pays.",
+				Experiment: "4 producers in closed loops, records of 100 B, 1, 10, 100 and 1,000 in a batch, under `mutex` and `actor`: records per second, processor time per record, p50 of an append",
+				Conditions: []results.Condition{
+					atLeast("mutex-100", 5, "batches of 100 append at least five times the records of single ones, under mutex"),
+					atLeast("actor-100", 5, "and under actor"),
+					atMost("mutex-cpu-100", 0.2, "at a fifth of the processor time per record or less"),
+					atLeast("mutex-p50-1000", 2, "and an append of 1,000 takes at least twice as long as one of a single record"),
+				},
+			},
+			ratios: batchRatios(),
+		},
+	}
+}
+
+func atLeast(figure string, bound float64, text string) results.Condition {
+	return results.Condition{Figure: figure, Text: text, AtLeast: &bound}
+}
+
+func atMost(figure string, bound float64, text string) results.Condition {
+	return results.Condition{Figure: figure, Text: text, AtMost: &bound}
+}
+
+func premise(c results.Condition) results.Condition {
+	c.Premise = true
+	return c
+}

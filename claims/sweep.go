@@ -1,0 +1,216 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+// place is a number of each run of a cell.
+type place struct {
+	load, strategy string
+	unit           string // of the value; "" for rates
+	value          func(*results.Run) (float64, bool)
+}
+
+// ratio is a figure that the sweep gives: of two places within blocks, or the value at one.
+type ratio struct {
+	name, text  string
+	over, under place // under is none for a value
+}
+
+// none is no place.
+var none = place{}
+
+// at is a metric.
+func at(load, strategy, metric string) place {
+	unit := ""
+	if strings.HasSuffix(metric, "-sec") || metric == results.MetricCPU {
+		unit = "s"
+	}
+	return place{load, strategy, unit, func(r *results.Run) (float64, bool) {
+		v, ok := r.Metrics[metric]
+		return v, ok
+	}}
+}
+
+// switches are the voluntary context switches of an operation.
+func switches(load, strategy string) place {
+	return place{load, strategy, "per operation", func(r *results.Run) (float64, bool) {
+		operations := r.Metrics[results.MetricOps] * r.Window
+		// A run without any had fewer than one.
+		return max(1, float64(r.Runtime.VoluntarySwitches)) / operations, operations > 0
+	}}
+}
+
+var (
+	longest    = results.LatencyMetric(results.KindProduceService, "max")
+	produceP99 = results.LatencyMetric(results.KindProduce, "p99")
+	readP99    = results.LatencyMetric(results.KindConsumeService, "p99")
+)
+
+func overMutex(name, strategy, load, where string) ratio {
+	return ratio{name, fmt.Sprintf("operations/s, %s over mutex, %s", strategy, where), at(load, strategy, results.MetricOps), at(load, "mutex", results.MetricOps)}
+}
+
+func appends(name, strategy, baseline, load, where string) ratio {
+	return ratio{name, fmt.Sprintf("appends/s, %s over %s, %s", strategy, baseline, where),
+		at(load, strategy, results.MetricProduceOps), at(load, baseline, results.MetricProduceOps)}
+}
+
+// waiting is how the time that a read spends in its call grows beside writers, on the same storage.
+func waiting(name, strategy, load, where string) ratio {
+	alone := "reads-alone"
+	if load == "reads-syncs" {
+		alone = "reads-alone-disk"
+	}
+	return ratio{name, fmt.Sprintf("p99 of reads %s over alone, %s", where, strategy), at(load, strategy, readP99), at(alone, strategy, readP99)}
+}
+
+func batchRatios() []ratio {
+	perRecord := func(records int, strategy string) place {
+		p := at(fmt.Sprintf("batch-%d", records), strategy, results.MetricCPU)
+		value := p.value
+		p.value = func(r *results.Run) (float64, bool) {
+			v, ok := value(r)
+			return v / float64(records), ok
+		}
+		return p
+	}
+	p50 := results.LatencyMetric(results.KindProduce, "p50")
+	var ratios []ratio
+	for _, strategy := range []string{"mutex", "actor"} {
+		for _, n := range []int{10, 100, 1000} {
+			load := fmt.Sprintf("batch-%d", n)
+			ratios = append(ratios,
+				ratio{fmt.Sprintf("%s-%d", strategy, n), fmt.Sprintf("records/s in batches of %d over single ones, %s", n, strategy),
+					at(load, strategy, results.MetricProduceRecords), at("batch-1", strategy, results.MetricProduceRecords)},
+				ratio{fmt.Sprintf("%s-cpu-%d", strategy, n), fmt.Sprintf("processor time per record in batches of %d over single ones, %s", n, strategy),
+					perRecord(n, strategy), perRecord(1, strategy)},
+				ratio{fmt.Sprintf("%s-p50-%d", strategy, n), fmt.Sprintf("p50 of an append of %d records over one of a single record, %s", n, strategy),
+					at(load, strategy, p50), at("batch-1", strategy, p50)},
+			)
+		}
+	}
+	return ratios
+}
+
+// loads are the workloads of the sweep. Each runs with the strategies that figures need of it, and with raw where
+// that is a limit.
+func loads() []workload.Workload {
+	list := func(n ...int) []int { return n }
+	given := func(v float64) *float64 { return &v }
+	text := func(v string) *string { return &v }
+	size := func(v int64) *int64 { return &v }
+	var all []workload.Workload
+	add := func(name string, strategies []string, o workload.Overrides) {
+		grid, err := workload.Custom(o)
+		if err != nil {
+			panic(fmt.Sprintf("claims: load %s: %v", name, err)) // there is no file in it
+		}
+		w := grid[0]
+		w.Name, w.Strategies = name, strategies
+		all = append(all, w)
+	}
+	random, prefill := text(string(workload.Random)), size(16<<20)
+	fetch := size(8 << 10)
+	for _, n := range []int{1, 2, 4, 8} {
+		strategies := []string{"mutex", "rwmutex"}
+		if n == 2 {
+			strategies = append(strategies, "actor")
+		}
+		add(fmt.Sprintf("readers-%d", n), strategies, workload.Overrides{Consumers: list(n), Pattern: random, Prefill: prefill, FetchBytes: fetch})
+	}
+	for _, percent := range []float64{0, 1, 5, 10, 50} {
+		strategies := []string{"mutex", "rwmutex"}
+		if percent == 10 {
+			strategies = append(strategies, "atomics", "actor")
+		}
+		add(fmt.Sprintf("mix-%g", percent), strategies, workload.Overrides{Workers: list(8), ProducePercent: []float64{percent}, Prefill: prefill})
+	}
+	reads := workload.Overrides{Consumers: list(4), ConsumeRate: given(10_000), Pattern: random, Prefill: prefill, FetchBytes: fetch}
+	waiters := []string{"mutex", "rwmutex", "actor"}
+	add("reads-alone", waiters, reads)
+	synced := reads
+	synced.Sync = text(workload.SyncBatch)
+	add("reads-alone-disk", waiters, synced) // where a load that syncs runs
+	reads.Producers, reads.ProduceRate = list(2), given(2_000)
+	add("reads-writes", waiters, reads)
+	synced.Producers, synced.ProduceRate = reads.Producers, reads.ProduceRate
+	add("reads-syncs", waiters, synced)
+	add("busy-writes", []string{"mutex", "actor"},
+		workload.Overrides{Consumers: list(2), Producers: list(2), ProduceRate: given(2_000), Pattern: random, Prefill: prefill, FetchBytes: fetch})
+	add("starving", []string{"mutex", "rwmutex", "rbmutex"},
+		workload.Overrides{Consumers: list(8), Producers: list(1), ProduceRate: given(500), Pattern: random, Prefill: prefill, FetchBytes: fetch})
+	owners := []string{"mutex", "atomics", "actor", "mutex-rcu", "mutex-group", "actor-plain"}
+	add("ingest-1", []string{"mutex", "actor"}, workload.Overrides{Producers: list(1)})
+	add("ingest-8", owners, workload.Overrides{Producers: list(8)})
+	add("durable", []string{"mutex", "actor", "mutex-group", "actor-plain"}, workload.Overrides{Producers: list(16), Sync: text(workload.SyncBatch)})
+	for _, n := range []int{1, 10, 100, 1000} {
+		add(fmt.Sprintf("batch-%d", n), []string{"mutex", "actor"},
+			workload.Overrides{Producers: list(4), RecordSize: &workload.RecordSize{Sizes: workload.Sizes{Kind: workload.SizesFixed}, Largest: 100}, BatchRecords: &n})
+	}
+	return all
+}
+
+// needed are the loads that the figures of claims need.
+func needed(claims []claim) []workload.Workload {
+	return slices.DeleteFunc(loads(), func(w workload.Workload) bool {
+		return !slices.ContainsFunc(claims, func(c claim) bool {
+			return slices.ContainsFunc(c.ratios, func(r ratio) bool { return r.over.load == w.Name || r.under.load == w.Name })
+		})
+	})
+}
+
+// figureOf computes a figure from the runs of a sweep. Runs that failed verification are left out.
+func (r *ratio) figureOf(s *results.Sweep, level float64) results.Figure {
+	over, under := r.over.byBlock(s), r.under.byBlock(s)
+	var logs []float64
+	for block, value := range over {
+		switch other, ok := under[block]; {
+		case r.under.load == "" && value > 0:
+			logs = append(logs, math.Log(value))
+		case ok && value > 0 && other > 0:
+			logs = append(logs, math.Log(value/other))
+		}
+	}
+	slices.Sort(logs) // blocks are in no order
+	unit := "×"
+	if r.under.load == "" {
+		unit = r.over.unit
+	}
+	return results.NewFigure(r.name, r.text, unit, logs, level)
+}
+
+func (p *place) byBlock(s *results.Sweep) map[int]float64 {
+	values := make(map[int]float64)
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if run.Cell.Workload != p.load || run.Cell.Strategy != p.strategy || run.Cell.Arm != "" || !run.Valid() || run.Overloaded {
+			continue
+		}
+		if value, ok := p.value(run); ok {
+			values[run.Block] = value
+		}
+	}
+	return values
+}
+
+// windows are how long a run of the sweep takes and how many blocks there are, and how long an arm of an experiment in
+// this process takes its turn, how many times.
+type windows struct {
+	ramp, duration time.Duration
+	blocks         int
+	turn           time.Duration
+	repetitions    int
+}
+
+var (
+	quickWindows = windows{50 * time.Millisecond, 150 * time.Millisecond, 4, 10 * time.Millisecond, 6}
+	fullWindows  = windows{150 * time.Millisecond, 400 * time.Millisecond, 15, 50 * time.Millisecond, 20}
+)

@@ -1,0 +1,145 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+
+	"tailrace/results"
+	"tailrace/segment"
+	"tailrace/strategies"
+)
+
+// waitingProducers append at once where it is counted how many of them wait.
+const waitingProducers = 8
+
+// waits is the experiment that counts which appends of 8 producers in closed loops had to wait under atomics, on files
+// and on the heap. It looks at counters that the strategy keeps on the paths where it waits anyway.
+func waits(b *bench) ([]results.Figure, error) { return b.once("waits", countAllWaits) }
+
+func countAllWaits(b *bench) ([]results.Figure, error) {
+	dir, err := os.MkdirTemp(b.dir, "waits-")
+	if err != nil {
+		return nil, fmt.Errorf("claims: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	files, err := segment.OpenDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("claims: %w", err)
+	}
+	onFiles, err := b.countWaits(files)
+	if err != nil {
+		return nil, fmt.Errorf("claims: waits: %w", err)
+	}
+	onHeap, err := b.countWaits(segment.NewHeap())
+	if err != nil {
+		return nil, fmt.Errorf("claims: waits: %w", err)
+	}
+	var figures []results.Figure
+	for _, f := range []struct {
+		name, text string
+		runs       []waited
+		count      func(*waited) int64
+	}{
+		{"atomics-waited", "appends of 8 producers that waited for others, files", onFiles, func(w *waited) int64 { return w.any }},
+		{"atomics-commit", "appends that waited for the commit of an earlier batch, files", onFiles, func(w *waited) int64 { return w.Commit }},
+		{"atomics-roll", "appends that waited for the next segment, files", onFiles, func(w *waited) int64 { return w.Roll }},
+		{"atomics-ring", "appends that waited for room in the completion ring, files", onFiles, func(w *waited) int64 { return w.Ring }},
+		{"atomics-parked", "times that a goroutine was parked, files", onFiles, func(w *waited) int64 { return w.Parked }},
+		{"atomics-waited-heap", "appends of 8 producers that waited for others, heap", onHeap, func(w *waited) int64 { return w.any }},
+		{"atomics-parked-heap", "times that a goroutine was parked, heap", onHeap, func(w *waited) int64 { return w.Parked }},
+	} {
+		figures = append(figures, b.share(f.name, f.text, f.runs, f.count))
+	}
+	return figures, nil
+}
+
+// waited is how many appends there were, how many of them had to wait for something, and for what.
+type waited struct {
+	strategies.Waits
+	appends, any int64
+}
+
+func (w *waited) add(other waited) {
+	w.appends, w.any = w.appends+other.appends, w.any+other.any
+	w.Commit, w.Roll, w.Ring, w.Parked = w.Commit+other.Commit, w.Roll+other.Roll, w.Ring+other.Ring, w.Parked+other.Parked
+}
+
+// share is the figure of what is counted per append. A block in which nothing was has less than one of them, which
+// bounds it; where no block has any, the share is zero.
+func (b *bench) share(name, text string, runs []waited, count func(*waited) int64) results.Figure {
+	var shares []float64
+	var total int64
+	for i := range runs {
+		n := count(&runs[i])
+		total += n
+		shares = append(shares, float64(max(1, n))/float64(runs[i].appends))
+	}
+	if total == 0 {
+		return counted(name, text, "per append", 0)
+	}
+	return b.value(name, text, "per append", shares)
+}
+
+// countWaits runs the producers for a turn in each block, all on one log, so that its segments fill up. What a block
+// has appended is trimmed after it.
+func (b *bench) countWaits(s segment.Storage) (runs []waited, err error) {
+	log, err := openLog("atomics", strategies.Options{Storage: s})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	for range b.blocks {
+		run, err := b.produceAndWait(log)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+		if err := log.Trim(math.MaxInt64); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+func (b *bench) produceAndWait(log strategies.Log) (waited, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, b.turn)
+	defer cancel()
+	seen, failed := make([]waited, waitingProducers), make([]error, waitingProducers)
+	var done sync.WaitGroup
+	for i := range waitingProducers {
+		h := log.NewHandle()
+		done.Go(func() { seen[i], failed[i] = appendAndCount(ctx, h) })
+	}
+	done.Wait()
+	var all waited
+	for i := range seen {
+		all.add(seen[i])
+	}
+	return all, errors.Join(errors.Join(failed...), b.ctx.Err())
+}
+
+// appendAndCount appends until the context ends, at least once.
+func appendAndCount(ctx context.Context, h strategies.Handle) (w waited, err error) {
+	defer h.Close()
+	counter, ok := h.(strategies.WaitCounter)
+	if !ok {
+		return w, errors.New("the handle counts no waits")
+	}
+	batch := oneRecord(1 << 10)
+	for w.appends == 0 || ctx.Err() == nil {
+		// In a context of its own, so that no append ends in between.
+		if _, err := h.Append(context.Background(), batch, strategies.AcksLeader); err != nil {
+			return w, err
+		}
+		w.appends++
+		if waits := counter.Waits(); waits != w.Waits {
+			w.any++
+			w.Waits = waits
+		}
+	}
+	return w, nil
+}

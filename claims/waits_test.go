@@ -1,0 +1,68 @@
+package claims
+
+import (
+	"math"
+	"testing"
+
+	"tailrace/segment"
+	"tailrace/strategies"
+)
+
+func TestWaits(t *testing.T) {
+	figures, err := waits(tinyBench(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkNames(t, figures, []string{
+		"atomics-waited", "atomics-commit", "atomics-roll", "atomics-ring", "atomics-parked", "atomics-waited-heap", "atomics-parked-heap",
+	})
+	for _, f := range figures {
+		if !(f.Value >= 0) || math.IsInf(f.Value, 0) {
+			t.Errorf("%s is %v", f.Name, f.Value)
+		}
+	}
+}
+
+// What is not seen at all is zero; where some blocks have none, less than one bounds them.
+func TestShare(t *testing.T) {
+	b := tinyBench(t)
+	count := func(w *waited) int64 { return w.any }
+	none := []waited{{appends: 100}, {appends: 100}}
+	if f := b.share("s", "", none, count); f.Value != 0 || f.Low != 0 || f.High != 0 {
+		t.Errorf("of nothing: %+v", f)
+	}
+	some := []waited{{appends: 100, any: 1}, {appends: 100}}
+	if f := b.share("s", "", some, count); math.Abs(f.Value-0.01) > 1e-9 {
+		t.Errorf("of one and none in a hundred: %+v", f)
+	}
+}
+
+// An append that finds the segment full waits for the next one, whoever makes it.
+func TestRollsAreCounted(t *testing.T) {
+	batch := oneRecord(1 << 10)
+	log, err := openLog("atomics", strategies.Options{Storage: segment.NewHeap(), SegmentSize: int64(len(batch))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	h := log.NewHandle()
+	for range 5 {
+		if _, err := h.Append(t.Context(), batch, strategies.AcksLeader); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := h.(strategies.WaitCounter).Waits(), (strategies.Waits{Roll: 4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestOnlyCountedHandlesAreCounted(t *testing.T) {
+	log, err := openLog("mutex", strategies.Options{Storage: segment.NewHeap()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := appendAndCount(t.Context(), log.NewHandle()); err == nil {
+		t.Error("waits of a mutex are counted")
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tailrace/claims"
+	"tailrace/results"
+	"tailrace/workload"
+)
+
+const claimsLong = `Put the claims of the article that tailrace implements to the test, each by an
+experiment with a rule that was fixed beforehand: that readers under a mutex take
+turns, that a read-write lock starves writers, that an actor's reads never wait, and
+so on. The verdict is that the claim holds, does not hold, holds in part, is not
+settled by this run, or can't be measured in Go.
+
+It runs one sweep for all loads, and experiments in its own process, and leaves
+claims.md, claims.json and a chapter in report.html under --out.
+
+Exit codes: 0 done and verified, whatever the verdicts are, 1 a run failed its
+verification, 2 bad input, 130 interrupted.`
+
+// claimsFlags are the flags of claims as they were given.
+type claimsFlags struct {
+	names              []string
+	quick, quiet, json bool
+	seed               uint64
+	out                string
+}
+
+// newClaims is the command that tests the article's claims; command is what the user typed.
+func newClaims(command []string) *cobra.Command {
+	flags := &claimsFlags{seed: 1}
+	cmd := &cobra.Command{
+		Use:                   "claims [flags]",
+		Short:                 "Put the article's claims to the test, each with a rule fixed beforehand",
+		Long:                  claimsLong,
+		Example:               "  tailrace claims --quick\n  tailrace claims --claim mutex-turns,actor-reads",
+		Args:                  noArguments,
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return flags.run(cmd, command) },
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().Var(list(&flags.names, parseName), "claim", "`names` of the claims to test (default all; tailrace list claims)")
+	cmd.Flags().BoolVar(&flags.quick, "quick", false, "take about two minutes in place of fifteen, and leave more unsettled")
+	cmd.Flags().Var(single(&flags.seed, fmt.Sprint(flags.seed), parseSeed), "seed", "`number` that determines every random choice")
+	cmd.Flags().Var(single(&flags.out, "", parseGiven), "out", "`directory` for the results (default out/TIME, linked from out/latest)")
+	cmd.Flags().BoolVar(&flags.quiet, "quiet", false, "show no progress")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "print the outcome as JSON instead of a table")
+	// It fails only for a flag that there is not.
+	_ = cmd.RegisterFlagCompletionFunc("claim", completeClaims)
+	return cmd
+}
+
+func completeClaims(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var choices []string
+	for _, c := range claims.Claims() {
+		choices = append(choices, c.Name+"\t"+c.Sentence)
+	}
+	return completeList(typed, choices), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
+	out, err := resultsDirectory(f.out, time.Now())
+	if err != nil {
+		return err
+	}
+	executable, err := ownBinary()
+	if err != nil {
+		return err
+	}
+	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
+	outcome, err := claims.Run(cmd.Context(), claims.Options{
+		Names: f.names, Quick: f.quick, Seed: f.seed, Out: out, Child: []string{executable, "execute"}, Command: command, Version: version(),
+		Start: shown.start, Progress: shown.update, Say: shown.line,
+	})
+	shown.stop()
+	var field *workload.FieldError
+	switch {
+	case errors.Is(err, claims.ErrUnknown):
+		return usagef("--claim: %w", err)
+	case errors.As(err, &field), err != nil:
+		return err
+	}
+	return f.finish(cmd, outcome, out)
+}
+
+// finish draws the report, prints what came out, and is an error if a run gave wrong answers.
+func (f *claimsFlags) finish(cmd *cobra.Command, outcome *results.Claims, dir string) error {
+	var failed error
+	if _, err := os.Stat(filepath.Join(dir, "meta.json")); err == nil {
+		sweep, err := results.Load(dir)
+		if err != nil {
+			return err
+		}
+		if err := writeCharts(sweep, dir); err != nil {
+			return err
+		}
+		failed = verified(sweep)
+	}
+	if f.json {
+		return errors.Join(outcome.WriteJSON(cmd.OutOrStdout()), failed)
+	}
+	if err := outcome.WriteTable(cmd.OutOrStdout(), terminalColumns(cmd.OutOrStdout())); err != nil {
+		return err
+	}
+	shortest, err := linkLatest(dir)
+	if err != nil {
+		shortest = dir
+		fmt.Fprintln(cmd.ErrOrStderr(), "tailrace: warning: "+plainText(err.Error()))
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(shortest, "claims.md"))
+	return failed
+}
