@@ -22,8 +22,8 @@ func all() []claim {
 				Conditions: []results.Condition{
 					premise(atLeast("raw-2", 1.3, "two readers that share nothing read more than one")),
 					atMost("mutex-2", 1.15, "two readers read no more than one"),
-					atMost("mutex-4", 1.15, "nor do four"),
-					atMost("mutex-8", 1.15, "nor do eight"),
+					atMost("mutex-4", 1.15, "four readers read no more than one"),
+					atMost("mutex-8", 1.15, "eight readers read no more than one"),
 				},
 			},
 			ratios: []ratio{
@@ -41,8 +41,8 @@ func all() []claim {
 				Experiment: "8 workers, 10 % appends, under `mutex` and `raw`: voluntary context switches and futex calls per operation, and processor time",
 				Limits:     "The article's threads sleep in the kernel. Go parks goroutines first, and a thread sleeps only when it finds none to run: what is measured is Go's price.",
 				Conditions: []results.Condition{
-					atLeast("mutex-switches", 0.1, "an operation in ten, or more, costs a voluntary switch"),
-					atLeast("mutex-futex", 0.1, "and a futex call"),
+					atLeast("mutex-switches", 0.1, "an operation in ten, or more, costs a voluntary context switch"),
+					atLeast("mutex-futex", 0.1, "an operation in ten, or more, costs a futex call"),
 					atLeast("mutex-cpu", 1.5, "the processor time of an operation is at least one and a half times that without a lock"),
 				},
 			},
@@ -60,9 +60,9 @@ func all() []claim {
 				Experiment: "8 workers, random reads, 0, 1, 5, 10 and 50 % appends, operations per second of `rwmutex` over `mutex`",
 				Limits:     "On few processors the lock is free most of the time; the gain grows with the processors, and so does what the shared count of readers costs.",
 				Conditions: []results.Condition{
-					atLeast("rwmutex-0", 1.3, "much better, at least 1.3×, without appends"),
-					atLeast("rwmutex-1", 1.3, "at 1 % appends"),
-					atLeast("rwmutex-5", 1.3, "at 5 %"),
+					atLeast("rwmutex-0", 1.3, "at least 1.3 times the operations without appends"),
+					atLeast("rwmutex-1", 1.3, "at least 1.3 times at 1 % appends"),
+					atLeast("rwmutex-5", 1.3, "at least 1.3 times at 5 % appends"),
 				},
 			},
 			ratios: []ratio{
@@ -78,7 +78,7 @@ func all() []claim {
 				Experiment: "4 readers at 10,000 reads/s together, alone, beside 2 producers at 2,000 appends/s, and beside the same with fdatasync for each: the time that a read spends in its call, p99",
 				Conditions: []results.Condition{
 					atLeast("rwmutex-unsynced", 2, "appends at least double the p99 of reads"),
-					atLeast("rwmutex-synced", 2, "and so do synced appends"),
+					atLeast("rwmutex-synced", 2, "synced appends at least double the p99 of reads"),
 				},
 			},
 			ratios: []ratio{
@@ -92,7 +92,7 @@ func all() []claim {
 				Experiment: "a producer at 500 appends/s beside 8 readers that never pause: its longest append, under `rwmutex`, `mutex` and the reader-biased `rbmutex`",
 				Conditions: []results.Condition{
 					atLeast("rwmutex-longest", 0.1, "the longest append takes a tenth of a second or more"),
-					atLeast("rwmutex-over-mutex", 10, "and at least ten times the longest under a mutex"),
+					atLeast("rwmutex-over-mutex", 10, "the longest append takes at least ten times that under a mutex"),
 				},
 			},
 			ratios: []ratio{
@@ -109,10 +109,10 @@ func all() []claim {
 				Experiment: "8 workers, 10 % appends: switches and futex calls per operation, operations per second over `mutex`; 8 producers: appends per second over `mutex`, and the share of appends that waited",
 				Conditions: []results.Condition{
 					atMost("atomics-switches", 0.01, "less than an operation in a hundred costs a voluntary switch"),
-					atMost("atomics-futex", 0.01, "or a futex call"),
+					atMost("atomics-futex", 0.01, "less than an operation in a hundred costs a futex call"),
 					atMost("atomics-waited", 0.01, "less than an append in a hundred waits for another"),
 					atLeast("atomics-mix", 1.5, "operations per second are at least one and a half times those of a mutex"),
-					atLeast("atomics-ingest", 1, "and appends alone no fewer"),
+					atLeast("atomics-ingest", 1, "appends alone are no fewer than under a mutex"),
 				},
 			},
 			ratios: []ratio{
@@ -129,7 +129,7 @@ func all() []claim {
 				Experiment: "what `atomics` needed instead: the share of appends that wait for another one's write, a roll or the ring, with 8 producers, and its code beside that of `mutex`",
 				Conditions: []results.Condition{
 					atLeast("atomics-waited", 1e-6, "some appends wait for others"),
-					atLeast("atomics-lines", 2, "and it takes at least twice the code of a mutex"),
+					atLeast("atomics-lines", 2, "it takes at least twice the code of a mutex"),
 				},
 			},
 			measure: both(waits, lines("atomics", "mutex")),
@@ -142,7 +142,7 @@ func all() []claim {
 				Limits:     "Go's atomics are sequentially consistent: the weaker pair that the article means can't be written. No finite run proves absence.",
 				Conditions: []results.Condition{
 					atMost("ordered-violations", 0, "no reader sees partial state"),
-					atLeast("unordered-violations", 1, "and without the order of publication some do"),
+					atLeast("unordered-violations", 1, "without the order of publication some reader does"),
 				},
 			},
 			measure: publication,
@@ -164,8 +164,8 @@ func all() []claim {
 				Experiment: "4 readers at 10,000 reads/s together, alone, beside 2 producers at 2,000 appends/s, and beside the same with fdatasync for each: the time that a read spends in its call, p99; and 2 readers in closed loops, alone and beside the producers",
 				Conditions: []results.Condition{
 					atMost("actor-unsynced", 1.25, "the p99 of reads beside appends is at most a quarter above that of reads alone"),
-					atMost("actor-synced", 1.25, "and beside synced appends"),
-					atLeast("actor-rate", 0.85, "and readers in closed loops lose at most 15 % of their rate"),
+					atMost("actor-synced", 1.25, "the p99 of reads beside synced appends is at most a quarter above that of reads alone"),
+					atLeast("actor-rate", 0.85, "readers in closed loops lose at most 15 % of their rate"),
 				},
 			},
 			ratios: []ratio{
@@ -182,8 +182,8 @@ func all() []claim {
 				Experiment: "time and allocated bytes of an append to a log of 1 to 10,000 segments, in memory: `actor`, which shares its list of segments, and `actor-plain`, which copies it as the article's excerpt does",
 				Conditions: []results.Condition{
 					atMost("actor-10000", 1.5, "with 10,000 segments the actor's append takes at most half as long again as with one"),
-					atMost("actor-bytes", 256, "and allocates at most 256 B"),
-					atMost("plain-10000", 1.5, "and so does that of the excerpt"),
+					atMost("actor-bytes", 256, "the actor's append allocates at most 256 B with 10,000 segments"),
+					atMost("plain-10000", 1.5, "the append of the excerpt takes at most half as long again with 10,000 segments as with one"),
 				},
 			},
 			measure: publish,
@@ -195,10 +195,10 @@ func all() []claim {
 				Experiment: "1 and 8 producers in closed loops, unsynced, and 16 with fdatasync for each append: rate, processor time and p99 of `actor` over `mutex`; `mutex-rcu` and `mutex-group` tell what the channel costs and what draining buys",
 				Conditions: []results.Condition{
 					atLeast("actor-1", 0.95, "one producer appends as fast as under a mutex"),
-					atLeast("actor-8", 0.95, "and so do eight"),
-					atMost("actor-cpu", 1.05, "at no more processor time"),
-					atMost("actor-p99", 1.05, "and no higher p99"),
-					atLeast("actor-durable", 0.95, "and so do sixteen that sync"),
+					atLeast("actor-8", 0.95, "eight producers append as fast as under a mutex"),
+					atMost("actor-cpu", 1.05, "an append of eight producers costs no more processor time"),
+					atMost("actor-p99", 1.05, "the p99 of appends of eight producers is no higher"),
+					atLeast("actor-durable", 0.95, "sixteen producers that sync append as fast as under a mutex"),
 				},
 			},
 			ratios: []ratio{
@@ -220,8 +220,8 @@ func all() []claim {
 				Experiment: "time and memory of a handle, making 1 to 10,000, and the rate of reads through 10,000 of them in turn over that through one",
 				Conditions: []results.Condition{
 					atMost("handle-seconds", 1e-6, "a handle takes at most a microsecond to make"),
-					atMost("handle-bytes", 1024, "and at most 1 KiB of memory"),
-					atLeast("handles-rate", 0.8, "and reads through 10,000 keep 0.8 of their rate"),
+					atMost("handle-bytes", 1024, "a handle takes at most 1 KiB of memory"),
+					atLeast("handles-rate", 0.8, "reads through 10,000 handles keep 0.8 of the rate through one"),
 				},
 			},
 			measure: handles,
@@ -233,8 +233,8 @@ func all() []claim {
 				Experiment: "lines of code, declarations, and the states in which a command or a caller can be, of each core strategy, in its own files",
 				Conditions: []results.Condition{
 					atLeast("actor-lines", 1.5, "it takes at least one and a half times the code of a mutex"),
-					atLeast("actor-declarations", 1.5, "and as many more declarations"),
-					atMost("actor-over-atomics", 1, "but no more code than atomics"),
+					atLeast("actor-declarations", 1.5, "it takes at least one and a half times the declarations of a mutex"),
+					atMost("actor-over-atomics", 1, "it takes no more code than atomics"),
 				},
 			},
 			measure: complexity,
@@ -246,8 +246,8 @@ func all() []claim {
 				Experiment: "random reads of 1 KiB from one descriptor: pread, against a seek and a read under a lock, with 1, 2 and 4 readers",
 				Conditions: []results.Condition{
 					atLeast("pread-1", 1, "one reader is no slower with pread"),
-					atLeast("pread-2", 1.3, "two readers are at least 1.3 times as fast"),
-					atLeast("pread-4", 1.3, "and so are four"),
+					atLeast("pread-2", 1.3, "two readers are at least 1.3 times as fast with pread"),
+					atLeast("pread-4", 1.3, "four readers are at least 1.3 times as fast with pread"),
 				},
 			},
 			measure: preads,
@@ -258,9 +258,9 @@ func all() []claim {
 				Sentence:   "A memory-mapped index is searched at the speed of memory, without a system call.",
 				Experiment: "lookups of random offsets in an index of 16,384 entries: mapped, against bisection by pread, hot, and cold after the page cache was dropped",
 				Conditions: []results.Condition{
-					atLeast("index-hot", 10, "hot, the mapped index is at least ten times as fast"),
-					atLeast("index-cold", 1, "cold, no slower"),
-					atMost("index-seconds", 1e-6, "and a hot lookup takes less than a microsecond, the price of one system call"),
+					atLeast("index-hot", 10, "a hot lookup in the mapped index is at least ten times as fast"),
+					atLeast("index-cold", 1, "a cold lookup in the mapped index is no slower"),
+					atMost("index-seconds", 1e-6, "a hot lookup takes less than a microsecond, the price of a system call or two"),
 				},
 			},
 			measure: indexes,
@@ -272,8 +272,8 @@ func all() []claim {
 				Experiment: "random reads of 1 KiB and 64 KiB from a mapped file and by pread; growing a mapping in steps of 1 MiB beside writing these; and both kinds of read when the pages are not in memory",
 				Conditions: []results.Condition{
 					atMost("mapped-1k", 1.2, "reads of 1 KiB from a mapping are at most 1.2 times as fast"),
-					atMost("mapped-64k", 1.2, "and so are reads of 64 KiB"),
-					atLeast("remap", 0.05, "and growing the mapping costs at least a twentieth of writing what it grows by"),
+					atMost("mapped-64k", 1.2, "reads of 64 KiB from a mapping are at most 1.2 times as fast"),
+					atLeast("remap", 0.05, "growing the mapping costs at least a twentieth of writing what it grows by"),
 				},
 			},
 			measure: mappedLog,
@@ -285,8 +285,8 @@ func all() []claim {
 				Experiment: "4 KiB, 64 KiB and 1 MiB from a file to a loopback socket: pread and write, against sendfile; processor time per byte",
 				Conditions: []results.Condition{
 					atLeast("copy-4k", 1.2, "pread and write of 4 KiB cost at least 1.2 times the processor time of sendfile"),
-					atLeast("copy-64k", 1.2, "and so do those of 64 KiB"),
-					atLeast("copy-1m", 1.2, "and of 1 MiB"),
+					atLeast("copy-64k", 1.2, "pread and write of 64 KiB cost at least 1.2 times the processor time of sendfile"),
+					atLeast("copy-1m", 1.2, "pread and write of 1 MiB cost at least 1.2 times the processor time of sendfile"),
 				},
 			},
 			measure: copying,
@@ -298,9 +298,9 @@ func all() []claim {
 				Experiment: "4 producers in closed loops, records of 100 B, 1, 10, 100 and 1,000 in a batch, under `mutex` and `actor`: records per second, processor time per record, p50 of an append",
 				Conditions: []results.Condition{
 					atLeast("mutex-100", 5, "batches of 100 append at least five times the records of single ones, under mutex"),
-					atLeast("actor-100", 5, "and under actor"),
-					atMost("mutex-cpu-100", 0.2, "at a fifth of the processor time per record or less"),
-					atLeast("mutex-p50-1000", 2, "and an append of 1,000 takes at least twice as long as one of a single record"),
+					atLeast("actor-100", 5, "batches of 100 append at least five times the records of single ones, under actor"),
+					atMost("mutex-cpu-100", 0.2, "a record in a batch of 100 costs at most a fifth of the processor time, under mutex"),
+					atLeast("mutex-p50-1000", 2, "an append of 1,000 records takes at least twice as long as one of a single record"),
 				},
 			},
 			ratios: batchRatios(),

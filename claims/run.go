@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (*results.Claims, error) {
 		w = quickWindows
 	}
 	outcome := &results.Claims{
-		Schema: results.Schema, Version: o.Version, Command: o.Command, Seed: o.Seed, Started: time.Now(), Quick: o.Quick,
+		Schema: results.Schema, Version: o.Version, Command: o.Command, Seed: o.Seed, Started: time.Now(), Quick: o.Quick, Level: level(),
 	}
 	if err := sweep(ctx, &o, w, chosen, outcome); err != nil {
 		return nil, err

@@ -211,6 +211,6 @@ type windows struct {
 }
 
 var (
-	quickWindows = windows{50 * time.Millisecond, 150 * time.Millisecond, 4, 10 * time.Millisecond, 6}
+	quickWindows = windows{20 * time.Millisecond, 80 * time.Millisecond, 6, 10 * time.Millisecond, 8}
 	fullWindows  = windows{150 * time.Millisecond, 400 * time.Millisecond, 15, 50 * time.Millisecond, 20}
 )

@@ -44,7 +44,7 @@ func ClaimChart(c *results.Claim) (Chart, error) {
 	if !measured {
 		f.message = noFigure
 	}
-	caption := plain(c.Sentence) + " Each figure with its interval, 95 % by itself, as a multiple of the bound in its rule. Shaded is the side on which the condition is met; " +
+	caption := plain(c.Sentence) + " Each figure with its interval, as a multiple of the bound in its rule. Shaded is the side on which the condition is met; " +
 		"a disc is met, a star is not, and a hollow diamond is open."
 	if cut {
 		caption += " " + goesOn

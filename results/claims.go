@@ -23,12 +23,14 @@ const (
 // Claims are the claims of the article that the project implements, each with the outcome of its experiment:
 // claims.json.
 type Claims struct {
-	Schema      int         `json:"schema"`
-	Version     string      `json:"version"` // of tailrace
-	Command     []string    `json:"command"` // as typed
-	Seed        uint64      `json:"seed"`
-	Started     time.Time   `json:"started"`
-	Quick       bool        `json:"quick,omitempty"`
+	Schema  int       `json:"schema"`
+	Version string    `json:"version"` // of tailrace
+	Command []string  `json:"command"` // as typed
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+	Quick   bool      `json:"quick,omitempty"`
+	// Level is the confidence of each interval: those of all conditions of all claims hold together with 95 %.
+	Level       float64     `json:"level"`
 	Environment Environment `json:"environment"`
 	Warnings    []string    `json:"warnings,omitempty"`
 	Claims      []Claim     `json:"claims"`
@@ -64,7 +66,7 @@ type Condition struct {
 	Outcome string `json:"outcome"` // met, not met, or open
 }
 
-// Figure is a measured number with its interval, 95 % by itself.
+// Figure is a measured number with its interval, at the confidence of Claims.Level by itself.
 type Figure struct {
 	Name   string  `json:"name"`
 	Text   string  `json:"text"` // for readers: "reads/s of 2 readers over those of 1, mutex"
