@@ -1,4 +1,4 @@
-.PHONY: sweep build install reference test race check bench clean
+.PHONY: sweep build install reference claims test race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -9,20 +9,31 @@ build:
 
 # The program, its manual and what shells complete: sudo make install, or make install PREFIX=$HOME/.local
 PREFIX ?= /usr/local
-share = $(DESTDIR)$(PREFIX)/share
+prefix = $(DESTDIR)$(PREFIX)
+share = $(prefix)/share
 
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
-	install -m 755 bin/tailrace $(DESTDIR)$(PREFIX)/bin/tailrace
-	./bin/tailrace man $(share)/man/man1
-	./bin/tailrace completion bash > $(share)/bash-completion/completions/tailrace
-	./bin/tailrace completion zsh > $(share)/zsh/site-functions/_tailrace
-	./bin/tailrace completion fish > $(share)/fish/vendor_completions.d/tailrace.fish
+	install -d "$(prefix)/bin" "$(share)/man/man1" "$(share)/bash-completion/completions" "$(share)/zsh/site-functions" "$(share)/fish/vendor_completions.d"
+	install -m 755 bin/tailrace "$(prefix)/bin/tailrace"
+	rm -rf bin/share
+	./bin/tailrace man bin/share/man
+	./bin/tailrace completion bash > bin/share/bash
+	./bin/tailrace completion zsh > bin/share/zsh
+	./bin/tailrace completion fish > bin/share/fish
+	install -m 644 bin/share/man/*.1 "$(share)/man/man1"
+	install -m 644 bin/share/bash "$(share)/bash-completion/completions/tailrace"
+	install -m 644 bin/share/zsh "$(share)/zsh/site-functions/_tailrace"
+	install -m 644 bin/share/fish "$(share)/fish/vendor_completions.d/tailrace.fish"
 
 # The reference sweep that the README shows: some ten minutes, on an idle machine. Its latency logs are not committed.
 reference: build
 	rm -rf results/reference
 	./bin/tailrace run --preset full --out results/reference
+
+# The article's claims on this machine, a quarter of an hour: the source of docs/claims.md.
+claims: build
+	rm -rf results/claims
+	./bin/tailrace claims --out results/claims
 
 test:
 	go vet ./...

@@ -167,6 +167,7 @@ func TestLatenciesAboveTheRangeAreTold(t *testing.T) {
 		run := testRun(i)
 		run.Cell.Strategy = []string{"mutex", "actor"}[i]
 		hists := map[string]*results.Histogram{"consume": record(5, 61*second, 62*second)}
+		run.Samples = map[string]int64{"consume": 3}
 		run.OverRange = map[string]int64{"consume": hists["consume"].OverRange()}
 		run.Warnings = []string{"2 consume latencies above 60 s"}
 		if err := w.Add(run, whole(hists)); err != nil {

@@ -106,7 +106,9 @@ type Changes struct {
 	OnlyOld, OnlyNew []string
 	// Violations are the runs of the new side that gave wrong answers.
 	Violations []string
-	Warnings   []string
+	// Failed is set where the new side's output says that its benchmarks failed: what ran is then not all.
+	Failed   bool
+	Warnings []string
 
 	common string // what all names of benchmarks share, and their labels leave out
 }
@@ -129,7 +131,7 @@ func (c *Changes) Outcome() Outcome {
 	switch {
 	case len(c.Violations) > 0, regressions > 0 && (c.Interleaved || c.Options.AllowSequential):
 		return Regression
-	case regressions > 0, len(c.Undecided()) > 0, c.blind():
+	case regressions > 0, c.Failed, len(c.Undecided()) > 0, c.blind():
 		return Inconclusive
 	}
 	return NoRegression
@@ -159,7 +161,7 @@ func (c *Changes) Hidden() (share float64, ok bool) {
 // compareSides makes the comparisons of what both sides have. least is the number of comparisons that the
 // confidence is divided by at least.
 func compareSides(old, new *side, interleaved bool, least int, o CompareOptions) (*Changes, error) {
-	c := &Changes{Old: old.origin, New: new.origin, Interleaved: interleaved, Options: o, Violations: new.violations}
+	c := &Changes{Old: old.origin, New: new.origin, Interleaved: interleaved, Options: o, Violations: new.violations, Failed: new.failed}
 	c.Warnings = slices.Concat(old.warnings, new.warnings)
 	pairs, err := c.match(old, new)
 	if err != nil {

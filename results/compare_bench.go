@@ -1,7 +1,9 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +19,19 @@ type benchSide struct {
 	directions map[string]int // of the metrics that the file tells
 }
 
+// errNoBenchmarks: there is nothing to compare in a file.
+var errNoBenchmarks = errors.New("no results of benchmarks")
+
+// longestLine is the bytes that a line of a file may have: what reads them takes no more.
+const longestLine = bufio.MaxScanTokenSize - 1
+
+// failureMarks are how lines begin with which go test says that something failed. The second has no end: the package
+// follows in one of them.
+var failureMarks = []string{"--- FAIL", "FAIL", "panic:", "exit status"}
+
+// panicKey is what the first word of a panic would be as a line of configuration, which it is none.
+const panicKey = "panic"
+
 // machineKeys are the configuration lines that describe a machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
 
@@ -25,7 +40,11 @@ func readBench(text []byte, path string) (*benchSide, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, fmt.Errorf("results: %s is binary, or not text in UTF-8", path)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	x := &benchSide{side: side{origin: Origin{Path: path}}, directions: make(map[string]int)}
+	if err := x.readMarks(text); err != nil {
+		return nil, err
+	}
 	var lines []*benchfmt.Result
 	reader := benchfmt.NewReader(bytes.NewReader(text), path)
 	for reader.Scan() {
@@ -46,7 +65,7 @@ func readBench(text []byte, path string) (*benchSide, error) {
 		return nil, fmt.Errorf("results: %w", err)
 	}
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("results: %s has no results of benchmarks", path)
+		return nil, fmt.Errorf("results: %s has %w", path, errNoBenchmarks)
 	}
 	if err := x.readMachine(lines); err != nil {
 		return nil, err
@@ -54,6 +73,23 @@ func readBench(text []byte, path string) (*benchSide, error) {
 	x.readBenchmarks(lines)
 	x.readDirections(reader.Units())
 	return x, nil
+}
+
+// readMarks looks for what is no result: lines that are too long, and those that say that a benchmark failed.
+func (x *benchSide) readMarks(text []byte) error {
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if len(line) > longestLine {
+			return fmt.Errorf("results: %s:%d: the line has more than %d bytes, and is no output of benchmarks", x.origin.Path, number, longestLine)
+		}
+		failed := slices.ContainsFunc(failureMarks, func(mark string) bool { return bytes.HasPrefix(line, []byte(mark)) })
+		if failed && !x.failed {
+			x.failed = true
+			x.warnings = append(x.warnings, fmt.Sprintf("%s:%d: the benchmarks failed: %s", x.origin.Path, number, bytes.TrimSpace(line)))
+		}
+	}
+	return nil
 }
 
 // checkValues refuses what is no measurement.
@@ -143,7 +179,7 @@ func factorKeys(lines []*benchfmt.Result) []string {
 		for _, line := range lines {
 			values[key][line.GetConfig(key)] = true
 		}
-		if !slices.Contains(machineKeys, key) && (key == "pkg" || len(values[key]) > 1) {
+		if key != panicKey && !slices.Contains(machineKeys, key) && (key == "pkg" || len(values[key]) > 1) {
 			factors = append(factors, key)
 		}
 	}

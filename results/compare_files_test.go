@@ -150,7 +150,7 @@ func TestCompareRefusesBadInput(t *testing.T) {
 		"other benchmark":  {text: "BenchmarkB 1 5 ns/op\n", want: "no benchmark is in both; the one has A, the other B"},
 		"other unit":       {text: "BenchmarkA 1 5 op/s\n", want: "no benchmark has the same metric in both"},
 		"GOMAXPROCS":       {text: "BenchmarkA-4 1 5 ns/op\n", want: "GOMAXPROCS is 1 in "},
-		"long line":        {text: good + "BenchmarkA 1 5 " + strings.Repeat("x", 1<<17) + "\n", want: "token too long"},
+		"long line":        {text: good + "BenchmarkA 1 5 " + strings.Repeat("x", 1<<17) + "\n", want: ":2: the line has more than 65535 bytes"},
 		"empty-dir":        {want: "is not the directory of a sweep"},
 		"fifo":             {want: "is neither a file nor a directory"},
 		"link":             {want: "are the same results"},

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type side struct {
 	benchmarks []*benchmark
 	violations []string
 	warnings   []string
+	failed     bool // the benchmarks say so themselves
 }
 
 // benchmark is what was measured again and again: a cell of a sweep, or a name in a file.
@@ -93,6 +95,9 @@ func (c *Changes) sameMachine(old, new *side) error {
 	return nil
 }
 
+// errNothingInCommon: two sides are each all right, and have nothing that is on both.
+var errNothingInCommon = errors.New("no benchmark is in both")
+
 // nothingInCommon says why there is no benchmark that both sides have.
 func (c *Changes) nothingInCommon() error {
 	processors := make(map[string]string) // of the old side, by the name without them
@@ -106,8 +111,8 @@ func (c *Changes) nothingInCommon() error {
 			return fmt.Errorf("results: machines that %w: GOMAXPROCS is %s in %s and %s in %s", ErrIncomparable, other, c.Old.Path, n, c.New.Path)
 		}
 	}
-	return fmt.Errorf("results: %s and %s %w: no benchmark is in both; the one has %s, the other %s",
-		c.Old.Path, c.New.Path, ErrIncomparable, someOf(c.OnlyOld, 2), someOf(c.OnlyNew, 2))
+	return fmt.Errorf("results: %s and %s %w: %w; the one has %s, the other %s",
+		c.Old.Path, c.New.Path, ErrIncomparable, errNothingInCommon, someOf(c.OnlyOld, 2), someOf(c.OnlyNew, 2))
 }
 
 // withoutProcessors takes the number of processors, which go test appends if it is not 1, out of a benchmark's name.

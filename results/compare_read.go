@@ -37,13 +37,35 @@ func Compare(old, new string, o CompareOptions) (*Changes, error) {
 		return nil, err
 	}
 	after, err := b.benchSide()
+	if err == nil {
+		err = sameDirections(before, after)
+	}
+	var c *Changes
+	if err == nil {
+		c, err = compareSides(&before.side, &after.side, false, 0, o)
+	}
+	if b.sweep != nil && (errors.Is(err, errNoBenchmarks) || errors.Is(err, errNothingInCommon)) {
+		// What has only wrong answers to show has shown enough.
+		if wrong := onlyWrong(&before.side, b.sweep, o); wrong != nil {
+			return wrong, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := sameDirections(before, after); err != nil {
-		return nil, err
+	return c, nil
+}
+
+// onlyWrong is the outcome where all that the new side has are wrong answers; nil if it has none.
+func onlyWrong(old *side, new *Sweep, o CompareOptions) *Changes {
+	whole := new.side("", new.points)
+	if len(whole.violations) == 0 {
+		return nil
 	}
-	return compareSides(&before.side, &after.side, false, 0, o)
+	return &Changes{
+		Old: old.origin, New: whole.origin, Options: o, Level: confidence,
+		Violations: whole.violations, Warnings: slices.Concat(old.warnings, whole.warnings),
+	}
 }
 
 // CompareBuilds compares the two builds of a sweep that ran with both, block by block: the build that ran the
@@ -113,9 +135,9 @@ func (s *source) files() []fs.FileInfo {
 // benchSide is what a file has, or the file that a sweep would make.
 func (s *source) benchSide() (*benchSide, error) {
 	if s.sweep == nil {
-		text, err := os.ReadFile(s.path)
+		text, err := readRegular(s.path)
 		if err != nil {
-			return nil, fmt.Errorf("results: %w", err)
+			return nil, err
 		}
 		return readBench(text, s.path)
 	}

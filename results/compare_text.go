@@ -21,25 +21,25 @@ func (c *Changes) WriteText(w io.Writer, columns int) error {
 		name string
 		Origin
 	}{{"old", c.Old}, {"new", c.New}} {
-		fmt.Fprintf(&out, "%s: %s%s\n", side.name, side.Path, parenthesis(side.Description))
+		fmt.Fprintf(&out, "%s: %s%s\n", side.name, printable(side.Path), printable(parenthesis(side.Description)))
 	}
 	fmt.Fprintln(&out, c.interleavedText())
 	for _, warning := range c.Warnings {
-		fmt.Fprintln(&out, "warning: "+warning)
+		fmt.Fprintln(&out, "warning: "+printable(warning))
 	}
 	if c.common != "" {
-		fmt.Fprintln(&out, "all: "+c.common)
+		fmt.Fprintln(&out, "all: "+printable(c.common))
 	}
 	fmt.Fprintln(&out)
 	writeText(&out, []Table{c.table()}, cmp.Or(columns, tableWidth))
 	fmt.Fprintln(&out)
 	for _, line := range slices.Concat(c.undecidedNotes(), c.Footnotes(), []string{c.VerdictText()}) {
-		fmt.Fprintln(&out, line)
+		fmt.Fprintln(&out, printable(line))
 	}
 	if hint := c.hint(); hint != "" {
 		fmt.Fprintln(&out, hint)
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, printableLines(out.String()))
 	return err
 }
 
@@ -89,7 +89,7 @@ func (c *Changes) words(d *Change) string {
 	case d.Beyond:
 		text = "WORSE"
 	default:
-		text = fmt.Sprintf("worse, but not surely by more than %s", FormatPercent(c.Options.Threshold))
+		text = fmt.Sprintf("worse, but not surely by more than %s", c.thresholdText())
 	}
 	if !c.Interleaved {
 		text += ", but not interleaved"
@@ -101,8 +101,8 @@ func (c *Changes) undecidedNotes() []string {
 	var notes []string
 	told := make(map[string]bool)
 	undecided := c.Undecided()
+	same := len(undecided) > 0 && !slices.ContainsFunc(undecided, func(d Change) bool { return d.Reason != undecided[0].Reason })
 	for _, d := range undecided {
-		same := slices.IndexFunc(undecided, func(e Change) bool { return e.Reason != d.Reason }) < 0
 		note := fmt.Sprintf("undecided: %s, %s: %s", d.label, d.Metric, d.Reason)
 		if same {
 			note = "undecided: " + d.Reason
@@ -132,12 +132,15 @@ func (c *Changes) Footnotes() []string {
 	return append(notes, fmt.Sprintf("old, new: geometric means of the runs · intervals: 95 %% over %s together", count(len(c.Changes), "comparison")))
 }
 
+// thresholdText is the threshold as it was given: rounded, it would be another one.
+func (c *Changes) thresholdText() string { return fmt.Sprintf("%.10g %%", 100*c.Options.Threshold) }
+
 // VerdictText is the outcome in a line.
 func (c *Changes) VerdictText() string {
 	regressions, undecided := len(c.Regressions()), len(c.Undecided())
 	than := ""
 	if c.Options.Threshold > 0 {
-		than = " by more than " + FormatPercent(c.Options.Threshold)
+		than = " by more than " + c.thresholdText()
 	}
 	of := fmt.Sprintf("of %s", count(len(c.Changes), "comparison"))
 	numbered := fmt.Sprintf("%d %s", regressions, of)
@@ -148,6 +151,8 @@ func (c *Changes) VerdictText() string {
 		return fmt.Sprintf("REGRESSION: %s worse%s", numbered, than)
 	case regressions > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %s worse%s, which may be drift, since old and new were not interleaved", numbered, than)
+	case c.Failed:
+		return "INCONCLUSIVE: benchmarks of the new side failed"
 	case undecided > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %d %s without a verdict", undecided, of)
 	case outcome == Inconclusive:

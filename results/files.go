@@ -38,8 +38,12 @@ func CheckUnused(dir string) error {
 // WriteFiles writes everything into the sweep's directory that is made from meta.json, runs.jsonl and the
 // latency logs: bench.txt, summary.md, summary.csv, omb/ and latency/*.hgrm (see the package comment). Files of the
 // last two that an earlier call wrote, and this one does not, are removed. What can't be read of a latency log
-// is told in s.Warnings, and its run is left out of these two.
+// is told in s.Warnings, and its run is left out of these two. What an earlier call left behind that was ended while it
+// wrote is removed.
 func (s *Sweep) WriteFiles() error {
+	if err := s.removeLeftovers(); err != nil {
+		return err
+	}
 	if !s.stripped { // first: what these warn of belongs in the summary
 		if err := cmp.Or(s.writeDistributions(), s.writeTestResults()); err != nil {
 			return err

@@ -44,34 +44,43 @@ func writeText(out *strings.Builder, tables []Table, limit int) {
 }
 
 func writeTextRows(out *strings.Builder, labels Column, tables []Table) {
-	line := func(label string, text func(t *Table) string) {
+	// Once: a width takes a look at every cell.
+	labelWidth := labels.width()
+	tableWidths, columnWidths := make([]int, len(tables)), make([][]int, len(tables))
+	for i := range tables {
+		tableWidths[i] = tables[i].width()
+		for j := range tables[i].Columns {
+			columnWidths[i] = append(columnWidths[i], tables[i].Columns[j].width())
+		}
+	}
+	line := func(label string, text func(i int) string) {
 		var row strings.Builder
-		row.WriteString(pad(label, labels.width(), true))
+		row.WriteString(pad(printable(label), labelWidth, true))
 		for i := range tables {
-			row.WriteString(pad(text(&tables[i]), tables[i].width(), true))
+			row.WriteString(pad(text(i), tableWidths[i], true))
 		}
 		if text := strings.TrimRight(row.String(), " "); text != "" {
 			fmt.Fprintln(out, text)
 		}
 	}
 	gap := strings.Repeat(" ", columnGap)
-	line("", func(t *Table) string { return gap + t.Title })
-	line("", func(t *Table) string {
-		return t.row(func(c *Column) string { return c.Head })
+	line("", func(i int) string { return gap + printable(tables[i].Title) })
+	line("", func(i int) string {
+		return tables[i].row(columnWidths[i], func(c *Column) string { return c.Head })
 	})
-	for i, label := range labels.Cells {
-		line(label, func(t *Table) string {
-			return t.row(func(c *Column) string { return c.Cells[i] })
+	for at, label := range labels.Cells {
+		line(label, func(i int) string {
+			return tables[i].row(columnWidths[i], func(c *Column) string { return c.Cells[at] })
 		})
 	}
 }
 
-func (t *Table) row(text func(c *Column) string) string {
+func (t *Table) row(widths []int, text func(c *Column) string) string {
 	var row strings.Builder
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		row.WriteString(strings.Repeat(" ", columnGap))
-		row.WriteString(pad(text(c), c.width(), c.Left))
+		row.WriteString(pad(printable(text(c)), widths[i], c.Left))
 	}
 	return row.String()
 }

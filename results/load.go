@@ -13,7 +13,8 @@ import (
 )
 
 // Load reads a sweep directory. A last line of runs.jsonl that was cut short, as a crash leaves it, is
-// left out with a warning; any other malformed line is an error that names file and line. Results of
+// left out with a warning; any other malformed line is an error that names file and line, and so is
+// a run that is there twice. Results of
 // another schema are refused with ErrSchema.
 func Load(dir string) (*Sweep, error) {
 	s, _, err := load(dir)
@@ -33,9 +34,9 @@ type journalEnd struct {
 func load(dir string) (*Sweep, journalEnd, error) {
 	s := &Sweep{Dir: dir}
 	path := filepath.Join(dir, metaFile)
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
-		return nil, journalEnd{}, fmt.Errorf("results: %w", err)
+		return nil, journalEnd{}, err
 	}
 	if err := unmarshalSchema(text, &s.Meta); err != nil {
 		return nil, journalEnd{}, fmt.Errorf("results: %s: %w", path, err)
@@ -45,11 +46,32 @@ func load(dir string) (*Sweep, journalEnd, error) {
 	if err != nil {
 		return nil, end, err
 	}
+	if err := s.checkOnce(); err != nil {
+		return nil, end, fmt.Errorf("results: %s: %w", path, err)
+	}
 	s.findLatencies()
 	if end.torn > 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s:%d: the last line is cut short, its run is left out", path, end.torn))
 	}
 	return s, end, nil
+}
+
+// checkOnce refuses a run that is there twice, under two numbers: it would count twice. Runs of which it is not known
+// when they began are not told apart.
+func (s *Sweep) checkOnce() error {
+	first := make(map[runIdentity]int)
+	for i := range s.Runs {
+		run := &s.Runs[i]
+		if run.Start.IsZero() {
+			continue
+		}
+		id := s.identity(run)
+		if index, ok := first[id]; ok {
+			return fmt.Errorf("run %d is run %d once more, of the same host, start, seed and cell", run.Index, index)
+		}
+		first[id] = run.Index
+	}
+	return nil
 }
 
 // findLatencies notes that the latency logs were left out when the directory was copied, as they are most of it.
@@ -68,9 +90,9 @@ func (s *Sweep) findLatencies() {
 }
 
 func (s *Sweep) loadRuns(path string) (end journalEnd, err error) {
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
-		return end, fmt.Errorf("results: %w", err)
+		return end, err
 	}
 	lineOf := make(map[int]int) // of a run's index
 	number := 0
@@ -122,7 +144,8 @@ func unmarshalSchema(text []byte, into any) error {
 }
 
 // Histograms reads the latencies of one of the sweep's runs over its whole window, by kind. A run without
-// any gives an empty map.
+// any gives an empty map. A log that has not as many as the run's Samples say is an error: a part of it is lost, or it
+// is that of another run.
 func (s *Sweep) Histograms(run *Run) (map[string]*Histogram, error) {
 	return s.histogramsOf(run, nil)
 }
@@ -141,7 +164,28 @@ func (s *Sweep) histogramsOf(run *Run, kinds []string) (map[string]*Histogram, e
 	if err != nil {
 		return nil, err
 	}
-	return total, nil
+	return total, run.checkSamples(total, kinds)
+}
+
+// checkSamples compares the numbers of latencies in a run's log, of some kinds or of all, with those of the run.
+func (r *Run) checkSamples(histograms map[string]*Histogram, kinds []string) error {
+	if r.Latency == "" {
+		return nil
+	}
+	for _, kind := range Kinds {
+		samples, known := r.Samples[kind]
+		if !known || len(kinds) > 0 && !slices.Contains(kinds, kind) {
+			continue
+		}
+		found := int64(0)
+		if h := histograms[kind]; h != nil {
+			found = h.Count()
+		}
+		if found != samples {
+			return fmt.Errorf("results: %s has %d %s latencies, and the run had %d", r.Latency, found, kind, samples)
+		}
+	}
+	return nil
 }
 
 // Intervals reads the latencies of one of the sweep's runs by interval of its window, see ReadHlog. A run
@@ -163,7 +207,7 @@ func (s *Sweep) latencies(run *Run, read func(file io.Reader, path string) error
 		return fmt.Errorf("results: run %d: latency file %q lies outside the sweep", run.Index, run.Latency)
 	}
 	path := filepath.Join(s.Dir, run.Latency)
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
@@ -173,9 +217,5 @@ func (s *Sweep) latencies(run *Run, read func(file io.Reader, path string) error
 
 // ReadPlan reads what Writer.WritePlan wrote into a sweep directory. Without one the error is fs.ErrNotExist.
 func ReadPlan(dir string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, planFile))
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
-	return data, nil
+	return readRegular(filepath.Join(dir, planFile))
 }

@@ -11,24 +11,24 @@ import (
 func (s *Sweep) WriteSummary(w io.Writer) error {
 	var out strings.Builder
 	summary := s.Summary()
-	fmt.Fprintf(&out, "# %s\n\n", summary.Title)
+	fmt.Fprintf(&out, "# %s\n\n", printable(summary.Title))
 	if summary.Distrust != "" {
-		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", summary.Distrust)
+		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", printable(summary.Distrust))
 	}
 	if summary.Doubt != "" {
-		fmt.Fprintf(&out, "**Its findings are not to be relied on**: %s.\n\n", summary.Doubt)
+		fmt.Fprintf(&out, "**Its findings are not to be relied on**: %s.\n\n", printable(summary.Doubt))
 	}
 	for _, answer := range summary.Answers {
-		fmt.Fprintf(&out, "- %s\n", answer.Text)
+		fmt.Fprintf(&out, "- %s\n", printable(answer.Text))
 	}
-	fmt.Fprintf(&out, "\n%s\n\n", summary.Headline)
+	fmt.Fprintf(&out, "\n%s\n\n", printable(summary.Headline))
 	writeList(&out, append(summary.Verification, summary.Preflight))
 	if len(summary.Warnings) > 0 {
 		fmt.Fprint(&out, "\n## Warnings\n\n")
 		writeList(&out, summary.Warnings)
 	}
 	for _, section := range summary.Sections {
-		fmt.Fprintf(&out, "\n## %s\n\n%s\n", section.Workload.Name, section.Description)
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", printable(section.Workload.Name), printable(section.Description))
 		for i := range section.Tables {
 			writeMarkdown(&out, &section.Tables[i])
 		}
@@ -39,7 +39,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	for i := range summary.Trends {
 		t := &summary.Trends[i]
-		fmt.Fprintf(&out, "\n## %s\n", t.Title())
+		fmt.Fprintf(&out, "\n## %s\n", printable(t.Title()))
 		tables := t.Tables()
 		for j := range tables {
 			writeMarkdown(&out, &tables[j])
@@ -57,7 +57,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	fmt.Fprint(&out, "\n## Environment\n\n")
 	for _, fact := range summary.Environment {
-		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, fact.Value)
+		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, printable(fact.Value))
 	}
 	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, %s.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
 		summary.Begun, summary.Seed, summary.Command, summary.Files)
@@ -72,7 +72,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	if len(summary.Settings.Labels) > 0 {
 		writeMarkdown(&out, &summary.Settings)
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, printableLines(out.String()))
 	return err
 }
 
@@ -90,7 +90,7 @@ func longestRun(text string, of rune) int {
 
 func writeList(out *strings.Builder, items []string) {
 	for _, item := range items {
-		fmt.Fprintf(out, "- %s\n", item)
+		fmt.Fprintf(out, "- %s\n", printable(item))
 	}
 }
 

@@ -207,7 +207,7 @@ func (s *Sweep) copyFile(out io.Writer, name string) error {
 	if !filepath.IsLocal(name) {
 		return fmt.Errorf("%q lies outside the sweep", name)
 	}
-	file, err := os.Open(filepath.Join(s.Dir, name))
+	file, err := openRegular(filepath.Join(s.Dir, name))
 	if err != nil {
 		return err
 	}

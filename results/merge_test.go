@@ -46,6 +46,7 @@ func writeBlocks(t *testing.T, host string, blocks []int, ratio func(block int) 
 			run := testRun(index)
 			run.Index, run.Block, run.Cell.Strategy = index, block, strategy
 			run.Start = meta.Started.Add(time.Duration(index) * time.Second)
+			run.Samples["produce"] = 1
 			if strategy == "actor" {
 				run.Metrics[results.MetricOps] *= ratio(block)
 			}

@@ -31,6 +31,15 @@ type testLatency struct {
 	whole     bool    // its quantiles are whole numbers
 }
 
+// testKinds are the kinds of testLatencies.
+func testKinds() []string {
+	var kinds []string
+	for _, l := range testLatencies {
+		kinds = append(kinds, l.kind)
+	}
+	return kinds
+}
+
 // testQuantiles are those of the class, by the end of their keys.
 var testQuantiles = map[string]float64{
 	"50pct": 0.5, "75pct": 0.75, "95pct": 0.95, "99pct": 0.99, "999pct": 0.999, "9999pct": 0.9999,
@@ -144,6 +153,9 @@ func (r testResult) addLatencies(run *Run, lines map[float64][]*hlogLine) error 
 		if i := math.Round(start / run.Series.Interval); i < float64(len(rows)) {
 			rows[int(i)] = testStatistics(interval)
 		}
+	}
+	if err := run.checkSamples(total, testKinds()); err != nil {
+		return err
 	}
 	whole := testStatistics(total)
 	if len(rows) == 1 {
@@ -261,8 +273,9 @@ func pointNames(cells []Cell) []string {
 func (s *Sweep) latencyLines(run *Run) (map[float64][]*hlogLine, error) {
 	lines := make(map[float64][]*hlogLine)
 	err := s.latencies(run, func(file io.Reader, path string) error {
+		kinds := testKinds()
 		return scanHlog(file, path, func(line *hlogLine) error {
-			if slices.ContainsFunc(testLatencies, func(l testLatency) bool { return l.kind == line.tag }) {
+			if slices.Contains(kinds, line.tag) {
 				lines[line.start] = append(lines[line.start], line)
 			}
 			return nil

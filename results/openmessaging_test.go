@@ -85,6 +85,7 @@ func ombFiles(t *testing.T, s *results.Sweep) map[string]map[string]any {
 func paced(index, block int, strategy string, p99 float64) (*results.Run, []results.IntervalHistograms) {
 	run := testRun(index)
 	run.Block, run.Window = block, 0.35
+	run.Samples = map[string]int64{results.KindProduce: 3000, results.KindEndToEnd: 3000, results.KindProduceLateness: 3000}
 	run.Cell = results.Cell{Workload: "tail", Strategy: strategy, Producers: 2, Consumers: 3, ProduceRate: 4000, Partitions: 1, RecordSize: 100, BatchRecords: 4}
 	run.Metrics = map[string]float64{
 		results.MetricProduceOps: 1000, results.MetricProduceRecords: 4000, results.MetricConsumeOps: 500, results.MetricConsumeRecords: 12000,

@@ -227,6 +227,7 @@ func TestPlan(t *testing.T) {
 func TestIntervalsOfARun(t *testing.T) {
 	dir, w := create(t)
 	run := testRun(0)
+	run.Samples = map[string]int64{"produce": 3, "consume": 3}
 	intervals := []results.IntervalHistograms{
 		{Start: 0, Length: 0.1, Histograms: map[string]*results.Histogram{"produce": record(5, 61*second), "consume": record(7)}},
 		{Start: 0.1, Length: 0.1, Histograms: map[string]*results.Histogram{"produce": record(1_000_000)}},

@@ -19,42 +19,45 @@ func (s *Sweep) WriteTable(w io.Writer, columns int) error {
 	}
 	var out strings.Builder
 	summary := s.Summary()
-	fmt.Fprintln(&out, summary.Headline)
-	fmt.Fprintln(&out, summary.Preflight)
+	fmt.Fprintln(&out, printable(summary.Headline))
+	fmt.Fprintln(&out, printable(summary.Preflight))
 	for _, warning := range summary.Warnings {
-		fmt.Fprintln(&out, "warning: "+warning)
+		fmt.Fprintln(&out, "warning: "+printable(warning))
 	}
 	for i, line := range summary.Verification {
 		if i > 0 {
 			line = "  " + line
 		}
-		fmt.Fprintln(&out, line)
+		fmt.Fprintln(&out, printable(line))
 	}
 	for _, section := range summary.Sections {
-		fmt.Fprintf(&out, "\n%s   %s\n", section.Workload.Name, section.Description)
+		fmt.Fprintf(&out, "\n%s   %s\n", printable(section.Workload.Name), printable(section.Description))
 		writeText(&out, slices.DeleteFunc(section.Tables, func(t Table) bool { return t.Detail }), columns)
 		for _, note := range section.Notes {
-			fmt.Fprintln(&out, "  "+note)
+			fmt.Fprintln(&out, "  "+printable(note))
 		}
 	}
 	for i := range summary.Trends {
 		t := &summary.Trends[i]
-		fmt.Fprintf(&out, "\n%s\n", t.Title())
+		fmt.Fprintf(&out, "\n%s\n", printable(t.Title()))
 		writeText(&out, t.Tables(), columns)
 		for _, note := range t.Notes() {
-			fmt.Fprintln(&out, "  "+note)
+			fmt.Fprintln(&out, "  "+printable(note))
 		}
 	}
-	fmt.Fprintf(&out, "\n%s\n", strings.Join(summary.Footnotes, "\n"))
+	fmt.Fprintln(&out)
+	for _, note := range summary.Footnotes {
+		fmt.Fprintln(&out, printable(note))
+	}
 	for _, line := range summary.Profiles {
-		fmt.Fprintln(&out, "profile: "+line)
+		fmt.Fprintln(&out, "profile: "+printable(line))
 	}
 	if summary.Doubt != "" {
-		fmt.Fprintf(&out, "not to be relied on: %s\n", summary.Doubt)
+		fmt.Fprintf(&out, "not to be relied on: %s\n", printable(summary.Doubt))
 	}
 	if summary.Distrust != "" {
-		fmt.Fprintf(&out, "THIS SWEEP IS NOT TO BE TRUSTED: %s\n", summary.Distrust)
+		fmt.Fprintf(&out, "THIS SWEEP IS NOT TO BE TRUSTED: %s\n", printable(summary.Distrust))
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, printableLines(out.String()))
 	return err
 }

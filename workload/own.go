@@ -110,6 +110,9 @@ func parseFileName(text string) (string, error) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return !isNameLetter(r) }) {
 		return "", fieldError("name", text, "give letters, digits, -, _ and . only; free text goes under title")
 	}
+	if len(text) > MaxName {
+		return "", nameTooLong(text)
+	}
 	return text, nil
 }
 

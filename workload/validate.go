@@ -30,6 +30,8 @@ const (
 	MaxClients = 10000
 	// MaxPartitions bounds the logs of a run, each of which holds files open.
 	MaxPartitions = 1024
+	// MaxName bounds the characters of a Name, which stands in names of files beside others.
+	MaxName = 100
 )
 
 // maxTime bounds ramp, window and think time each.
@@ -133,6 +135,9 @@ func (w *Workload) checkNames() *FieldError {
 	if w.Name == "" || strings.ContainsFunc(w.Name, func(r rune) bool { return !isNameLetter(r) }) {
 		return fieldError("name", w.Name, "give letters, digits, -, _ and . only; it becomes part of file names and benchmark names")
 	}
+	if len(w.Name) > MaxName {
+		return nameTooLong(w.Name)
+	}
 	switch w.Pattern {
 	case Tail, CatchUp, Random, Zipfian, ByTime:
 	default:
@@ -145,6 +150,10 @@ func (w *Workload) checkNames() *FieldError {
 		return fieldError("--sync", w.Sync, "unknown; give %s, %s, a size as in 1MiB, or a time as in 10ms", SyncNone, SyncBatch)
 	}
 	return nil
+}
+
+func nameTooLong(name string) *FieldError {
+	return fieldError("name", name, "has %d characters, and may have %d; it becomes part of file names", len(name), MaxName)
 }
 
 func (w *Workload) checkTimes() *FieldError {

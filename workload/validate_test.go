@@ -137,3 +137,16 @@ func TestValidateRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesAreShort(t *testing.T) {
+	w := roles()
+	for length, want := range map[int]string{MaxName: "", MaxName + 1: "has 101 characters, and may have 100"} {
+		w.Name = strings.Repeat("n", length)
+		_, fromFile := parseFileName(w.Name)
+		for _, err := range []error{w.Validate(), fromFile} {
+			if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%d characters: %v, want %q", length, err, want)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"strconv"
@@ -31,8 +32,9 @@ A regression is worse by more than the threshold within its whole interval; the
 intervals hold together with 95 % confidence.
 
 Exit codes: 0 no regression, 1 a regression, or wrong answers of the new build,
-2 bad input, or nothing that can be compared, 3 inconclusive, also where a change of
-more than a half could hide. (benchstat exits with 0 whatever it finds.)`
+2 bad input, nothing that can be compared, or output that can't be written,
+3 inconclusive, also where a change of more than a half could hide, or benchmarks of
+the new side failed, 130 interrupted. (benchstat exits with 0 whatever it finds.)`
 
 const compareExample = `  tailrace run --against ../before/bin/tailrace --blocks 12 --out cmp && tailrace compare cmp --threshold 5%
   tailrace compare before after --metric op/s,produce-p99-sec
@@ -55,19 +57,9 @@ func newCompare() *cobra.Command {
 		Args:                  oneOrTwoSides,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			changes, err := compareArguments(args, options)
-			if err != nil {
-				return compareError(err)
-			}
-			if asJSON {
-				err = changes.WriteJSON(cmd.OutOrStdout())
-			} else {
-				err = changes.WriteText(cmd.OutOrStdout(), terminalColumns(cmd.OutOrStdout()))
-			}
-			if err != nil {
-				return err
-			}
-			return judged(changes)
+			return untilInterrupted(cmd.Context(), func() error {
+				return printChanges(cmd.OutOrStdout(), args, options, asJSON)
+			})
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -80,6 +72,22 @@ func newCompare() *cobra.Command {
 		return completeList(typed, results.MetricNames()), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 	return cmd
+}
+
+func printChanges(w io.Writer, args []string, options results.CompareOptions, asJSON bool) error {
+	changes, err := compareArguments(args, options)
+	if err != nil {
+		return compareError(err)
+	}
+	if asJSON {
+		err = changes.WriteJSON(w)
+	} else {
+		err = changes.WriteText(w, terminalColumns(w))
+	}
+	if err != nil {
+		return outputError(err)
+	}
+	return judged(changes)
 }
 
 func oneOrTwoSides(_ *cobra.Command, args []string) error {
@@ -132,7 +140,7 @@ func judged(changes *results.Changes) error {
 // to nothing and be no regression.
 func parseThreshold(text string) (float64, error) {
 	number, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "%")), 64)
-	if err != nil || math.IsNaN(number) || number < 0 || number >= 100 {
+	if err != nil || strings.Contains(text, "_") || math.IsNaN(number) || number < 0 || number >= 100 {
 		return 0, &workload.FieldError{Value: text, Problem: "not a number of percent, at least 0 and below 100, as in 5%"}
 	}
 	return number / 100, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,13 +19,28 @@ import (
 
 const (
 	exitFailed      = 1
-	exitUsage       = 2
+	exitUsage       = 2   // and what was found could not be written
 	exitUnmeasured  = 3   // and inconclusive
 	exitInterrupted = 130 // as a shell reports death by SIGINT
 )
 
 // errUsage is wrapped by errors about what was asked for, where the packages have none.
 var errUsage = errors.New("usage")
+
+// errOutput: what was found could not be written, and is no less right for that.
+var errOutput = errors.New("output")
+
+// outputError is an error with errOutput in its chain but not in its text; nil for none.
+func outputError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unwritten{err}
+}
+
+type unwritten struct{ error }
+
+func (e unwritten) Unwrap() []error { return []error{errOutput, e.error} }
 
 // errFailedRuns: the sweep was done, and some of its runs gave wrong answers.
 var errFailedRuns = errors.New("failed verification")
@@ -46,7 +62,7 @@ func exitCode(err error) int {
 		return 0
 	case is(harness.ErrInterrupted), is(context.Canceled):
 		return exitInterrupted
-	case is(errUsage), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
+	case is(errUsage), is(errOutput), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
 		return exitUsage
 	case is(errUnmeasured), is(errInconclusive):
 		return exitUnmeasured
@@ -60,7 +76,13 @@ var packageNames = []string{"segment", "strategies", "workload", "harness", "tor
 
 // plainText is the text of an error in one line, without the names of the packages that it passed.
 func plainText(text string) string {
-	parts := strings.Split(strings.Join(strings.Fields(text), " "), ": ")
+	visible := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' ' // a name may come from elsewhere, and must not command the terminal
+		}
+		return r
+	}, text)
+	parts := strings.Split(strings.Join(strings.Fields(visible), " "), ": ")
 	parts = slices.DeleteFunc(parts, func(part string) bool { return slices.Contains(packageNames, part) })
 	return strings.Join(parts, ": ")
 }

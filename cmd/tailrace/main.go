@@ -1,7 +1,8 @@
 // Command tailrace compares concurrency models on the tail of a log: it runs a load against each of
 // them, checks every answer, and says which one wins, by how much, and whether that is certain.
 //
-// Exit codes: 0 done and verified, 1 a verification or a run failed, or a regression, 2 wrong usage or bad input,
+// Exit codes: 0 done and verified, 1 a verification or a run failed, or a regression, 2 wrong usage, bad input,
+// or output that can't be written,
 // 3 a run could not be measured, or a comparison is inconclusive, 130 interrupted.
 package main
 

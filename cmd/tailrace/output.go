@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tailrace/harness"
 	"tailrace/plots"
 	"tailrace/results"
 )
@@ -87,6 +89,20 @@ func printSweep(w io.Writer, sweep *results.Sweep, asJSON bool) error {
 		return sweep.WriteTable(w, terminalColumns(w))
 	}
 	return sweep.WriteJSON(w)
+}
+
+// untilInterrupted does work that no context ends, and waits for it no longer than until the context does: the error
+// is then harness.ErrInterrupted, and the process has to end. That is sound for work that reads and that replaces files
+// as a whole, since none of them is ever there in part.
+func untilInterrupted(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return harness.ErrInterrupted
+	}
 }
 
 // writeCharts writes the charts of a sweep and the report that shows them.

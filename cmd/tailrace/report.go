@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"time"
@@ -22,7 +23,11 @@ same tailrace, on other days or on machines of a kind, with any seeds and any nu
 of blocks. Every comparison stays within its block, and so within its machine and
 day. The report has the ratios of each, and warns where they differ by more than
 chance. Results that can't be merged are refused, and so is a run that is in two of
-the directories; what was merged can be merged with a further day.`
+the directories; what was merged can be merged with a further day.
+
+Exit codes: 0 all runs verified, 1 a run gave a wrong answer, 2 bad input, or output
+that can't be written, 3 a run could not be measured, 130 interrupted: every file is
+then whole, an old one or a new one, but a merged directory may lack some.`
 
 func newReport() *cobra.Command {
 	var asJSON bool
@@ -35,29 +40,36 @@ func newReport() *cobra.Command {
 		Args:                  someDirectories,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sweep, dir, err := loadSweep(args, out)
-			if err != nil {
-				return err
-			}
-			if err := sweep.WriteFiles(); err != nil {
-				return err
-			}
-			if err := writeCharts(sweep, dir); err != nil {
-				return err
-			}
-			if err := printSweep(cmd.OutOrStdout(), sweep, asJSON); err != nil {
-				return err
-			}
-			if !asJSON {
-				fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(dir, reportFile))
-			}
-			return verified(sweep)
+			return untilInterrupted(cmd.Context(), func() error { return report(cmd.OutOrStdout(), args, out, asJSON) })
 		},
 		ValidArgsFunction: completeDirectories,
 	}
 	cmd.Flags().Var(single(&out, "", parseGiven), "out", "`directory` for what several are merged into (default out/TIME)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the results as JSON instead of tables")
 	return cmd
+}
+
+// report writes everything that is made from the runs of a directory, or of several that it merges.
+func report(w io.Writer, dirs []string, out string, asJSON bool) error {
+	sweep, dir, err := loadSweep(dirs, out)
+	if err != nil {
+		return err
+	}
+	if err := sweep.WriteFiles(); err != nil {
+		return outputError(err)
+	}
+	if err := writeCharts(sweep, dir); err != nil {
+		return outputError(err)
+	}
+	if err := printSweep(w, sweep, asJSON); err != nil {
+		return outputError(err)
+	}
+	if !asJSON {
+		if _, err := fmt.Fprintln(w, filepath.Join(dir, reportFile)); err != nil {
+			return outputError(err)
+		}
+	}
+	return verified(sweep)
 }
 
 // loadSweep reads the results of one directory, or merges those of several into another.
