@@ -172,6 +172,9 @@ func newStrace(b *bench) (strace, error) {
 // command runs a program under strace: of all threads the futex calls alone, the kernel not even stopping at others,
 // each with its time since 1970.
 func (s strace) command(child []string) []string {
+	if child[0] == "/proc/self/exe" { // which is strace, once that runs
+		child = append([]string{fmt.Sprintf("/proc/%d/exe", os.Getpid())}, child[1:]...)
+	}
 	return append([]string{s.program, "-f", "--seccomp-bpf", "-ttt", "-e", "trace=futex", "-e", "signal=none", "-o", s.log}, child...)
 }
 

@@ -124,3 +124,21 @@ func TestOperationsWithoutAnyCallHaveLessThanOne(t *testing.T) {
 		t.Errorf("%g calls per operation, want 2", got)
 	}
 }
+
+// The program that the command line names for a run is the link to itself, which leads to strace once that runs.
+func TestStraceOfThisVeryProgram(t *testing.T) {
+	b := kernelBench(t)
+	s, err := newStrace(b)
+	if err != nil {
+		t.Skip(err)
+	}
+	command := s.command([]string{"/proc/self/exe", "execute"})
+	program := command[len(command)-2]
+	own, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if led, err := os.Readlink(program); err != nil || led != own || program == "/proc/self/exe" {
+		t.Errorf("%s leads to %q (%v), want %q by another way", program, led, err, own)
+	}
+}

@@ -138,6 +138,7 @@ func loads() []workload.Workload {
 	add("reads-alone", waiters, reads)
 	synced := reads
 	synced.Sync = text(workload.SyncBatch)
+	synced.Prefill = size(2 << 20)           // each batch of it is synced too
 	add("reads-alone-disk", waiters, synced) // where a load that syncs runs
 	reads.Producers, reads.ProduceRate = list(2), given(2_000)
 	add("reads-writes", waiters, reads)
@@ -212,5 +213,5 @@ type windows struct {
 
 var (
 	quickWindows = windows{20 * time.Millisecond, 80 * time.Millisecond, 6, 10 * time.Millisecond, 8}
-	fullWindows  = windows{150 * time.Millisecond, 400 * time.Millisecond, 15, 50 * time.Millisecond, 20}
+	fullWindows  = windows{150 * time.Millisecond, 400 * time.Millisecond, 12, 50 * time.Millisecond, 20}
 )

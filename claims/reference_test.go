@@ -1,0 +1,58 @@
+package claims
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tailrace/results"
+)
+
+// The page on the claims says what the run found that it is about, and that run was judged by these rules.
+func TestReference(t *testing.T) {
+	reference, err := results.LoadClaims(filepath.Join("..", "results", "claims"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "docs", "claims.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reference.Quick {
+		t.Error("the reference run is a quick one")
+	}
+	rules := all()
+	if len(reference.Claims) != len(rules) {
+		t.Fatalf("%d claims, there are %d rules", len(reference.Claims), len(rules))
+	}
+	for i := range reference.Claims {
+		c := &reference.Claims[i]
+		rule := &rules[i].Claim
+		if c.Name != rule.Name || c.Sentence != rule.Sentence || len(c.Conditions) != len(rule.Conditions) {
+			t.Errorf("%s is not the claim of the rule %s", c.Name, rule.Name)
+			continue
+		}
+		for j, condition := range c.Conditions {
+			want := rule.Conditions[j]
+			if condition.Figure != want.Figure || !sameBound(condition.AtLeast, want.AtLeast) || !sameBound(condition.AtMost, want.AtMost) {
+				t.Errorf("%s: the condition on %s is not the rule's", c.Name, condition.Figure)
+			}
+		}
+		judged := *c
+		judge(&judged)
+		if judged.Verdict != c.Verdict {
+			t.Errorf("%s: %s, by its own figures %s", c.Name, c.Verdict, judged.Verdict)
+		}
+		if row := "| `" + c.Name + "` | " + string(c.Verdict) + " |"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/claims.md has no row %q", row)
+		}
+	}
+}
+
+func sameBound(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
