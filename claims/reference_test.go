@@ -3,6 +3,7 @@ package claims
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +16,23 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Two claims were run again, see the page.
+	again, err := results.LoadClaims(filepath.Join("..", "results", "claims", "kernel"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range again.Claims {
+		at := slices.IndexFunc(reference.Claims, func(o results.Claim) bool { return o.Name == c.Name })
+		if at < 0 || reference.Claims[at].Reason == "" {
+			t.Fatalf("%s was run again without a reason", c.Name)
+		}
+		reference.Claims[at] = c
+	}
 	page, err := os.ReadFile(filepath.Join("..", "docs", "claims.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reference.Quick {
+	if reference.Quick || again.Quick {
 		t.Error("the reference run is a quick one")
 	}
 	rules := all()
