@@ -39,12 +39,12 @@ test:
 	go vet ./...
 	go test ./...
 
-# Without plots: it starts no goroutine, and drawing takes minutes under the detector; without the planted
+# Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the detector; without the planted
 # bugs, which are built anew; and without the scripts of the command line, whose sweeps the tests of harness have
 # too, and which take seven minutes.
 race:
 	go test -race -skip 'TestScripts|TestExamples|TestAgainst|TestKillAndResume|TestCompareInCI' ./cmd/...
-	go test -race ./harness ./results/... ./segment/... ./strategies ./workload
+	go test -race ./harness ./segment/... ./strategies
 	go test -race -short ./harness/torture ./claims
 
 check:
