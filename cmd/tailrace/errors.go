@@ -72,7 +72,7 @@ func exitCode(err error) int {
 }
 
 // packageNames are what errors say of where they come from, which means nothing to who reads them.
-var packageNames = []string{"segment", "strategies", "workload", "harness", "torture", "results", "plots", "cannot run"}
+var packageNames = []string{"segment", "strategies", "workload", "harness", "torture", "results", "plots", "claims", "cannot run"}
 
 // plainText is the text of an error in one line, without the names of the packages that it passed.
 func plainText(text string) string {
