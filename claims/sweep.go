@@ -168,8 +168,41 @@ func needed(claims []claim) []workload.Workload {
 	})
 }
 
-// figureOf computes a figure from the runs of a sweep. Runs that failed verification are left out.
+// mostMissing is the share of a side's runs that may lack a number for its figure to have an interval.
+const mostMissing = 0.25
+
+// figureOf computes a figure from the runs of a sweep. Runs that failed verification are left out. Where more than a
+// few lack the number, because they were overloaded for instance, there is no interval: those that have it would be
+// the lucky ones.
 func (r *ratio) figureOf(s *results.Sweep, level float64) results.Figure {
+	f := r.ofThoseThatHaveIt(s, level)
+	for _, p := range []place{r.over, r.under} {
+		ran, has := p.runs(s), len(p.byBlock(s))
+		if ran > 0 && float64(ran-has) > mostMissing*float64(ran) {
+			f.Low, f.High = math.NaN(), math.NaN()
+			f.Text += fmt.Sprintf("; %d of %d runs of %s lack it", ran-has, ran, p.strategy)
+		}
+	}
+	return f
+}
+
+// runs is how many runs of a place were verified.
+func (p *place) runs(s *results.Sweep) int {
+	n := 0
+	for i := range s.Runs {
+		if p.is(&s.Runs[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// is reports whether a run is one of the place, and its answers were right.
+func (p *place) is(run *results.Run) bool {
+	return run.Cell.Workload == p.load && run.Cell.Strategy == p.strategy && run.Cell.Arm == "" && run.Valid()
+}
+
+func (r *ratio) ofThoseThatHaveIt(s *results.Sweep, level float64) results.Figure {
 	over, under := r.over.byBlock(s), r.under.byBlock(s)
 	var logs []float64
 	for block, value := range over {
@@ -192,7 +225,7 @@ func (p *place) byBlock(s *results.Sweep) map[int]float64 {
 	values := make(map[int]float64)
 	for i := range s.Runs {
 		run := &s.Runs[i]
-		if run.Cell.Workload != p.load || run.Cell.Strategy != p.strategy || run.Cell.Arm != "" || !run.Valid() || run.Overloaded {
+		if !p.is(run) || run.Overloaded {
 			continue
 		}
 		if value, ok := p.value(run); ok {
