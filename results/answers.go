@@ -286,11 +286,14 @@ func names(effects []Effect) []string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// enumerate joins with commas and a last "and".
-func enumerate(parts []string) string {
+// enumerate joins with commas and a last "and", and alternatives with a last "or".
+func enumerate(parts []string) string    { return joinLast(parts, " and ") }
+func alternatives(parts []string) string { return joinLast(parts, " or ") }
+
+func joinLast(parts []string, word string) string {
 	last := len(parts) - 1
 	if last == 0 {
 		return parts[0]
 	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return strings.Join(parts[:last], ", ") + word + parts[last]
 }

@@ -128,7 +128,7 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 		for metric, value := range run.Metrics {
 			if isFinite(value) {
 				c.values[metric] = append(c.values[metric], value)
-				if _, _, isLatency := latencyParts(metric); isLatency {
+				if isLatencyMetric(metric) {
 					c.bounds[metric] = append(c.bounds[metric], value)
 				}
 			}

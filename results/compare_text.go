@@ -178,12 +178,7 @@ func (c *Changes) hint() string {
 	return "to tell a change from drift: tailrace run --against BINARY, then tailrace compare on its directory"
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func count(n int, noun string) string { return counted(n, noun, noun+"s") }
 
 // formatValue formats a value of any unit, which is in base units.
 func formatValue(unit string, value float64) string {

@@ -102,11 +102,6 @@ func csvMetrics(cells []CellSummary) []string {
 	return metrics
 }
 
-func isLatencyMetric(metric string) bool {
-	_, _, ok := latencyParts(metric)
-	return ok
-}
-
 // csvEffect is the part of a row that tells of a comparison, empty for a cell that is not compared.
 func csvEffect(e *Effect) []string {
 	if e == nil {

@@ -164,6 +164,11 @@ func latencyParts(metric string) (kind, statistic string, ok bool) {
 	return name[:at], name[at+1:], true
 }
 
+func isLatencyMetric(metric string) bool {
+	_, _, ok := latencyParts(metric)
+	return ok
+}
+
 func statisticLabel(statistic string) string {
 	if statistic == "p999" {
 		return "p99.9"

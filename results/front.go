@@ -242,15 +242,6 @@ func (f *Front) bestAt(metric string) string {
 	return "is " + alternatives(names)
 }
 
-// alternatives joins with commas and a last "or".
-func alternatives(parts []string) string {
-	last := len(parts) - 1
-	if last == 0 {
-		return parts[0]
-	}
-	return strings.Join(parts[:last], ", ") + " or " + parts[last]
-}
-
 // metricWords names metrics in a sentence: what is a service time is called so.
 func (f *Front) metricWords(metrics []string, point Cell) []string {
 	words := make([]string, len(metrics))

@@ -84,15 +84,10 @@ type documentFit struct {
 
 type documentEffect struct {
 	Comparison
-	Point  Cell `json:"point"`
-	Blocks int  `json:"blocks"`
-	// Null where there are too few blocks for them.
-	Ratio   *float64 `json:"ratio"`
-	Low     *float64 `json:"low"`
-	High    *float64 `json:"high"`
-	Level   float64  `json:"level"`
-	Verdict string   `json:"verdict"`
-	Reason  string   `json:"reason,omitempty"`
+	Point Cell `json:"point"`
+	documentInterval
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 type documentCell struct {
@@ -121,9 +116,7 @@ func (s *Sweep) document() document {
 	d.addChoices(s)
 	for _, e := range s.Effects() {
 		d.Effects = append(d.Effects, documentEffect{
-			Comparison: e.Comparison, Point: e.Point, Blocks: e.Blocks,
-			Ratio: finite(e.Ratio), Low: finite(e.Low), High: finite(e.High), Level: e.Level,
-			Verdict: e.Verdict.String(), Reason: e.Reason,
+			Comparison: e.Comparison, Point: e.Point, documentInterval: asDocument(e.Interval), Verdict: e.Verdict.String(), Reason: e.Reason,
 		})
 	}
 	metrics := make(map[string]bool)

@@ -23,7 +23,7 @@ func (s *Sweep) compareLate(cell, baseline Cell, metric string, level float64) (
 		}
 		late += carried.late
 	}
-	if _, _, isLatency := latencyParts(metric); late == 0 || !isLatency {
+	if late == 0 || !isLatencyMetric(metric) {
 		return i, "", false
 	}
 	without, _ := s.ratio(cell, baseline, metric, level)
@@ -80,7 +80,7 @@ func (s *Sweep) carried(cell Cell, metric string) carried {
 // lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing, and why. A
 // comparison of the others would be one of the blocks in which the load was on time.
 func (s *Sweep) lacking(cell Cell, metric string) string {
-	_, _, isLatency := latencyParts(metric)
+	isLatency := isLatencyMetric(metric)
 	if !isLatency && metric != MetricDrain {
 		return ""
 	}

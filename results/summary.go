@@ -41,7 +41,7 @@ type Fact struct{ Name, Value string }
 
 // Summary returns the sweep in words and tables.
 func (s *Sweep) Summary() Summary {
-	sections, trends := s.Sections(), s.Trends()
+	sections, trends, effects := s.Sections(), s.Trends(), s.Effects()
 	return Summary{
 		Title:        "tailrace: which concurrency model?",
 		Headline:     s.headline(),
@@ -50,10 +50,10 @@ func (s *Sweep) Summary() Summary {
 		Answers:      s.answersOf(sections, trends),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
-		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.hostWarnings(s.Effects()), s.runWarnings()),
+		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.hostWarnings(effects), s.runWarnings()),
 		Sections:     sections,
 		Trends:       trends,
-		Footnotes:    s.footnotes(sections),
+		Footnotes:    s.footnotes(sections, effects),
 		Reading:      reading(),
 		Environment:  s.environment(),
 		Begun:        s.begun(),
@@ -68,8 +68,7 @@ func (s *Sweep) Summary() Summary {
 }
 
 // footnotes explain the signs in the tables, and what the intervals mean.
-func (s *Sweep) footnotes(sections []Section) []string {
-	effects := s.Effects()
+func (s *Sweep) footnotes(sections []Section, effects []Effect) []string {
 	comparisons := max(s.Meta.Verdicts, len(effects))
 	noun := "comparisons"
 	if comparisons == 1 {
