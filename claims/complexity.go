@@ -30,7 +30,7 @@ var ownFiles = map[string][]string{
 
 // sharedFiles are those that are nobody's own. gate.go is needed by the models alone that read without a lock.
 var sharedFiles = []string{
-	"strategies.go", "client.go", "gate.go", "maintenance.go", "partition.go", "picture.go", "sources.go", "wait.go", "waits.go",
+	"strategies.go", "client.go", "gate.go", "maintenance.go", "partition.go", "picture.go", "publisher.go", "sources.go", "wait.go", "waits.go",
 }
 
 // callStates are the names in a model's code of the states in which it finds a call, between its beginning and its

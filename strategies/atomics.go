@@ -100,7 +100,7 @@ type atomicsHandle struct {
 	parked atomic.Bool
 	wake   chan struct{}
 	cursor segment.Cursor
-	waits  Waits // the handle's goroutine alone counts, where it waits anyway
+	waits  waitCounter
 }
 
 func openAtomics(o Options) (Log, error) {
@@ -309,7 +309,10 @@ func (l *atomicsLog) raise() {
 func (h *atomicsHandle) Offsets() Offsets { return h.log.offsets() }
 
 // Waits implements WaitCounter.
-func (h *atomicsHandle) Waits() Waits { return h.waits }
+func (h *atomicsHandle) Waits() Waits { return h.waits.Waits }
+
+// TimeWaits implements WaitCounter.
+func (h *atomicsHandle) TimeWaits() { h.waits.timed = true }
 
 // offsets looks again whether the segments are still the same: a start and an end of two moments may never have
 // stood together.

@@ -101,26 +101,38 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 	return next
 }
 
-// await returns when the segment is committed up to end, where the caller's batch ends. It commits
-// itself where it can, spins and gives way briefly, then parks until it is woken. It tries the baton once
-// and again after each wake, not while it spins: whoever had it then, or finishes the batch in front,
-// commits this one too, and looking at their words all the time would only slow them down.
+// await returns when the segment is committed up to end, where the caller's batch ends. It commits itself where it
+// can.
 func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64) error {
+	h.log.advance(s, end)
+	if over, err := h.log.committed(s, end); over {
+		return err
+	}
+	h.waits.Commit++
+	begun := h.waits.begin()
+	err := h.awaitOthers(ctx, s, end)
+	h.waits.end(&h.waits.CommitTime, begun)
+	return err
+}
+
+// committed reports whether the segment is committed up to end, or with an error that it never will be.
+func (l *atomicsLog) committed(s *atomicsSegment, end int64) (bool, error) {
+	failure := l.failure.Load() // before committed, which stands still after it
+	if extent(s.committed.Load()).bytes() >= end {
+		return true, nil
+	}
+	if failure != nil {
+		return true, *failure
+	}
+	return false, nil
+}
+
+// awaitOthers spins and gives way briefly, then parks until it is woken. It tries the baton again after each wake, not
+// while it spins: whoever had it then, or finishes the batch in front, commits this one too, and looking at their
+// words all the time would only slow them down.
+func (h *atomicsHandle) awaitOthers(ctx context.Context, s *atomicsSegment, end int64) error {
 	l := h.log
 	for turn := 0; ; turn++ {
-		if turn == 0 || turn > l.spins+yields {
-			l.advance(s, end)
-		}
-		failure := l.failure.Load() // before committed, which stands still after it
-		if extent(s.committed.Load()).bytes() >= end {
-			return nil
-		}
-		if failure != nil {
-			return *failure
-		}
-		if turn == 0 {
-			h.waits.Commit++
-		}
 		switch {
 		case turn < l.spins:
 		case turn < l.spins+yields:
@@ -129,6 +141,10 @@ func (h *atomicsHandle) await(ctx context.Context, s *atomicsSegment, end int64)
 			if err := h.park(ctx, s, end); err != nil {
 				return err
 			}
+			l.advance(s, end)
+		}
+		if over, err := l.committed(s, end); over {
+			return err
 		}
 	}
 }
@@ -163,7 +179,10 @@ func (h *atomicsHandle) awaitRing(s *atomicsSegment, ahead int64) error {
 		return nil
 	}
 	h.waits.Ring++
-	return h.log.awaitMove(s, ahead)
+	begun := h.waits.begin()
+	err := h.log.awaitMove(s, ahead)
+	h.waits.end(&h.waits.RingTime, begun)
+	return err
 }
 
 // awaitMove is await for who owns no batch there: whoever has to wait for room in the ring, or rolls.

@@ -12,6 +12,13 @@ import (
 // rollFrom seals a segment that has no room, or waits until somebody else has.
 func (h *atomicsHandle) rollFrom(ctx context.Context, s *atomicsSegment) error {
 	h.waits.Roll++
+	begun := h.waits.begin()
+	err := h.rollOrWait(ctx, s)
+	h.waits.end(&h.waits.RollTime, begun)
+	return err
+}
+
+func (h *atomicsHandle) rollOrWait(ctx context.Context, s *atomicsSegment) error {
 	for {
 		tail := s.tail.Load()
 		if extent(tail)&sealedBit != 0 {

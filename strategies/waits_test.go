@@ -22,6 +22,7 @@ func TestWaitsAreCounted(t *testing.T) {
 	stuck := begin(log, 0)
 	<-storage.entered
 	waiting, ahead := log.NewHandle(), log.NewHandle()
+	waiting.(strategies.WaitCounter).TimeWaits()
 	appends := func(h strategies.Handle, producer, batches int, acks strategies.Acks) <-chan struct{} {
 		m := newMaker(producer, 100)
 		return inBackground(func() {
@@ -45,7 +46,10 @@ func TestWaitsAreCounted(t *testing.T) {
 	if got.Parked == 0 {
 		t.Errorf("an append that had to wait for long was not parked: %+v", got)
 	}
-	got.Parked = 0
+	if got.CommitTime <= 0 || got.RollTime != 0 || got.RingTime != 0 {
+		t.Errorf("the wait for a commit is timed as %+v", got)
+	}
+	got.Parked, got.CommitTime = 0, 0
 	if want := (strategies.Waits{Commit: 1}); got != want {
 		t.Errorf("behind the stuck append: %+v, want %+v", got, want)
 	}
