@@ -57,6 +57,7 @@ func complexity(*bench) ([]results.Figure, error) {
 		figures = append(figures,
 			counted(s.Name+"-code", "lines of code of "+s.Name, "", float64(n.lines)),
 			counted(s.Name+"-declared", "types, functions and fields of "+s.Name, "", float64(n.declarations)),
+			counted(s.Name+"-exported", "exported types, functions and methods of "+s.Name, "", float64(n.exported)),
 			counted(s.Name+"-coordination", "locks, atomics, channels and pins among the fields of "+s.Name, "", float64(n.coordination)),
 			counted(s.Name+"-states", "named states of a call, "+s.Name, "", float64(len(callStates[s.Name]))),
 		)
@@ -109,6 +110,7 @@ func sizeOf(sources fs.FS, names []string) (all size, err error) {
 		all.lines += n.lines
 		all.declarations += n.declarations
 		all.coordination += n.coordination
+		all.exported += n.exported
 	}
 	return all, nil
 }

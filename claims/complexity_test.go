@@ -21,7 +21,7 @@ func TestComplexity(t *testing.T) {
 	}
 	want := []string{"actor-lines", "actor-declarations", "actor-over-atomics", "rwmutex-lines"}
 	for _, s := range []string{"mutex", "rwmutex", "atomics", "actor"} {
-		want = append(want, s+"-code", s+"-declared", s+"-coordination", s+"-states")
+		want = append(want, s+"-code", s+"-declared", s+"-exported", s+"-coordination", s+"-states")
 	}
 	checkNames(t, figures, want)
 	for _, name := range []string{"mutex-code", "mutex-declared", "mutex-coordination", "actor-states", "actor-lines"} {
@@ -154,9 +154,11 @@ func (t) m() {
 	_ = 1; _ = 2
 }
 
+func (t) M() {}
+
 var s = "text
 `
-	want := size{lines: 13, declarations: 8, coordination: 4}
+	want := size{lines: 14, declarations: 9, coordination: 4, exported: 1}
 	text := strings.Replace(source, "\"text\n", "\"text\"\n", 1)
 	if got, err := measureSource("p.go", []byte(text)); got != want || err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)

@@ -25,8 +25,8 @@ const (
 )
 
 // publish is the experiment that appends to logs of more and more segments, each time with a publication, under actor
-// and under actor-plain, by one producer in a closed loop. What a publication takes can't be timed by itself from
-// outside; but for it, appends to all these logs do the same.
+// and under actor-plain, by one producer in a closed loop; but for the publication, appends to all these logs do the
+// same. Then it has the owners of these logs publish by itself.
 func publish(b *bench) ([]results.Figure, error) {
 	var storages []*windowStorage
 	for _, n := range segmentCounts {
@@ -39,11 +39,13 @@ func publish(b *bench) ([]results.Figure, error) {
 	var figures []results.Figure
 	// One after the other: the garbage of the one that copies would slow down the other.
 	for _, m := range []struct{ name, strategy string }{{"actor", "actor"}, {"plain", "actor-plain"}} {
-		more, err := b.publishing(m.name, m.strategy, storages)
-		if err != nil {
-			return nil, fmt.Errorf("claims: %s: %w", m.strategy, err)
+		for _, measure := range []func(name, strategy string, storages []*windowStorage) ([]results.Figure, error){b.publishing, b.publications} {
+			more, err := measure(m.name, m.strategy, storages)
+			if err != nil {
+				return nil, fmt.Errorf("claims: %s: %w", m.strategy, err)
+			}
+			figures = append(figures, more...)
 		}
-		figures = append(figures, more...)
 	}
 	return figures, nil
 }
@@ -70,9 +72,9 @@ func (b *bench) publishing(name, strategy string, storages []*windowStorage) (fi
 	var arms []arm
 	var longest strategies.Handle
 	for i, s := range storages {
-		log, err := openLog(strategy, strategies.Options{Storage: s, SegmentSize: publishedSegment, IndexInterval: publishedInterval})
-		if err != nil {
-			return nil, err
+		log, failed := openLog(strategy, strategies.Options{Storage: s, SegmentSize: publishedSegment, IndexInterval: publishedInterval})
+		if failed != nil {
+			return nil, failed
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
 		longest = log.NewHandle()
@@ -96,6 +98,35 @@ func (b *bench) publishing(name, strategy string, storages []*windowStorage) (fi
 		b.value(name+"-seconds-1", "time of an append to a log of one segment, "+strategy, "s", one),
 		b.value(name+"-seconds-"+last, "time of an append to a log of "+last+" segments, "+strategy, "s", seconds[last]),
 	), nil
+}
+
+// publications measures the publication of one strategy by itself, on all the logs.
+func (b *bench) publications(name, strategy string, storages []*windowStorage) (figures []results.Figure, err error) {
+	var arms []arm
+	for i, s := range storages {
+		o := strategies.Options{Storage: s, SegmentSize: publishedSegment, IndexInterval: publishedInterval}
+		p, failed := strategies.OpenPublisher(o, strategy == "actor-plain")
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+		arms = append(arms, arm{fmt.Sprint(segmentCounts[i]), p.Publish})
+	}
+	seconds, err := b.race(arms...)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range arms {
+		bytes, err := b.allocated(a.loop)
+		if err != nil {
+			return nil, err
+		}
+		of := fmt.Sprintf(" a publication of %s segments by itself, %s", a.name, strategy)
+		figures = append(figures,
+			b.value(name+"-publication-"+a.name, "time of"+of, "s", seconds[a.name]),
+			b.value(name+"-publication-bytes-"+a.name, "allocated by"+of, "B", bytes))
+	}
+	return figures, nil
 }
 
 // appending is the arm that appends a small batch through a handle.

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"testing"
@@ -15,13 +16,24 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFigures(t, figures, []string{
+	want := []string{
 		"actor-10", "actor-100", "actor-1000", "actor-10000", "actor-bytes", "actor-seconds-1", "actor-seconds-10000",
 		"plain-10", "plain-100", "plain-1000", "plain-10000", "plain-bytes", "plain-seconds-1", "plain-seconds-10000",
-	})
+	}
+	for _, n := range segmentCounts {
+		for _, name := range []string{"actor", "plain"} {
+			want = append(want, fmt.Sprintf("%s-publication-%d", name, n), fmt.Sprintf("%s-publication-bytes-%d", name, n))
+		}
+	}
+	checkFigures(t, figures, want)
 	// What is allocated does not depend on the machine: a head, and a list of at least a pointer a segment.
 	if f := figureNamed(t, figures, "actor-bytes"); f.Value > 4096 {
 		t.Errorf("an append to the actor allocates %s: the list is copied", f.ValueText())
+	}
+	for _, n := range segmentCounts {
+		if f := figureNamed(t, figures, fmt.Sprintf("actor-publication-bytes-%d", n)); f.Value > 512 {
+			t.Errorf("%d segments: a publication allocates %s", n, f.ValueText())
+		}
 	}
 	if f := figureNamed(t, figures, "plain-bytes"); f.Value < 8*mostSegments {
 		t.Errorf("an append to actor-plain allocates %s: the list is not copied", f.ValueText())

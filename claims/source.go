@@ -12,6 +12,7 @@ type size struct {
 	lines        int // that hold code: neither blank nor only a comment
 	declarations int // types, functions, methods, and fields of structs
 	coordination int // of the fields: locks, atomics, channels, and what keeps files open under readers
+	exported     int // types, functions and methods whose names are exported
 }
 
 // measureSource counts a Go file.
@@ -23,8 +24,10 @@ func measureSource(name string, text []byte) (size, error) {
 	}
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch node := node.(type) {
-		case *ast.TypeSpec, *ast.FuncDecl:
-			n.declarations++
+		case *ast.TypeSpec:
+			n.declare(node.Name)
+		case *ast.FuncDecl:
+			n.declare(node.Name)
 		case *ast.StructType:
 			for _, f := range node.Fields.List {
 				fields := max(1, len(f.Names)) // an embedded one has no name
@@ -37,6 +40,13 @@ func measureSource(name string, text []byte) (size, error) {
 		return true
 	})
 	return n, nil
+}
+
+func (n *size) declare(name *ast.Ident) {
+	n.declarations++
+	if name.IsExported() {
+		n.exported++
+	}
 }
 
 // codeLines counts the lines with a token on them.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"time"
 
 	"tailrace/results"
 	"tailrace/segment"
@@ -16,8 +17,8 @@ import (
 // waitingProducers append at once where it is counted how many of them wait.
 const waitingProducers = 8
 
-// waits is the experiment that counts which appends of 8 producers in closed loops had to wait under atomics, on files
-// and on the heap. It looks at counters that the strategy keeps on the paths where it waits anyway.
+// waits is the experiment that counts which appends of 8 producers in closed loops had to wait under atomics, and
+// times for how long, on files and on the heap. It looks at what the strategy keeps on the paths where it waits anyway.
 func waits(b *bench) ([]results.Figure, error) { return b.once("waits", countAllWaits) }
 
 func countAllWaits(b *bench) ([]results.Figure, error) {
@@ -54,6 +55,18 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 	} {
 		figures = append(figures, b.share(f.name, f.text, f.runs, f.count))
 	}
+	for _, f := range []struct {
+		name, text string
+		runs       []waited
+		took       func(*waited) time.Duration
+	}{
+		{"atomics-commit-time", "part of the time of appends spent waiting for the commit of an earlier batch, files", onFiles, func(w *waited) time.Duration { return w.CommitTime }},
+		{"atomics-roll-time", "part of the time of appends spent on the next segment, files", onFiles, func(w *waited) time.Duration { return w.RollTime }},
+		{"atomics-ring-time", "part of the time of appends spent waiting for room in the completion ring, files", onFiles, func(w *waited) time.Duration { return w.RingTime }},
+		{"atomics-commit-time-heap", "part of the time of appends spent waiting for the commit of an earlier batch, heap", onHeap, func(w *waited) time.Duration { return w.CommitTime }},
+	} {
+		figures = append(figures, part(f.name, f.text, f.runs, f.took))
+	}
 	return figures, nil
 }
 
@@ -61,11 +74,13 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 type waited struct {
 	strategies.Waits
 	appends, any int64
+	took         time.Duration // of all appends
 }
 
 func (w *waited) add(other waited) {
-	w.appends, w.any = w.appends+other.appends, w.any+other.any
+	w.appends, w.any, w.took = w.appends+other.appends, w.any+other.any, w.took+other.took
 	w.Commit, w.Roll, w.Ring, w.Parked = w.Commit+other.Commit, w.Roll+other.Roll, w.Ring+other.Ring, w.Parked+other.Parked
+	w.CommitTime, w.RollTime, w.RingTime = w.CommitTime+other.CommitTime, w.RollTime+other.RollTime, w.RingTime+other.RingTime
 }
 
 // share is the figure of what is counted per append. A block in which nothing was has less than one of them, which
@@ -82,6 +97,16 @@ func (b *bench) share(name, text string, runs []waited, count func(*waited) int6
 		return counted(name, text, "per append", 0)
 	}
 	return b.value(name, text, "per append", shares)
+}
+
+// part is the figure of what appends waited of the time that they took, in all blocks together: a roll is too rare to
+// be in each.
+func part(name, text string, runs []waited, wait func(*waited) time.Duration) results.Figure {
+	var waits, took time.Duration
+	for i := range runs {
+		waits, took = waits+wait(&runs[i]), took+runs[i].took
+	}
+	return counted(name, text, "", float64(waits)/float64(took))
 }
 
 // countWaits runs the producers for a turn in each block, all on one log, so that its segments fill up. What a block
@@ -129,7 +154,10 @@ func appendAndCount(ctx context.Context, h strategies.Handle) (w waited, err err
 	if !ok {
 		return w, errors.New("the handle counts no waits")
 	}
+	counter.TimeWaits()
 	batch := oneRecord(1 << 10)
+	begun := time.Now()
+	defer func() { w.took = time.Since(begun) }()
 	for w.appends == 0 || ctx.Err() == nil {
 		// In a context of its own, so that no append ends in between.
 		if _, err := h.Append(context.Background(), batch, strategies.AcksLeader); err != nil {

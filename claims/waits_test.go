@@ -3,6 +3,7 @@ package claims
 import (
 	"math"
 	"testing"
+	"time"
 
 	"tailrace/segment"
 	"tailrace/strategies"
@@ -15,6 +16,7 @@ func TestWaits(t *testing.T) {
 	}
 	checkNames(t, figures, []string{
 		"atomics-waited", "atomics-commit", "atomics-roll", "atomics-ring", "atomics-parked", "atomics-waited-heap", "atomics-parked-heap",
+		"atomics-commit-time", "atomics-roll-time", "atomics-ring-time", "atomics-commit-time-heap",
 	})
 	for _, f := range figures {
 		if !(f.Value >= 0) || math.IsInf(f.Value, 0) {
@@ -34,6 +36,18 @@ func TestShare(t *testing.T) {
 	some := []waited{{appends: 100, any: 1}, {appends: 100}}
 	if f := b.share("s", "", some, count); math.Abs(f.Value-0.01) > 1e-9 {
 		t.Errorf("of one and none in a hundred: %+v", f)
+	}
+}
+
+func TestPart(t *testing.T) {
+	wait := func(w *waited) time.Duration { return w.CommitTime }
+	runs := []waited{{took: time.Second}, {took: time.Second}}
+	if f := part("p", "", runs, wait); f.Value != 0 {
+		t.Errorf("of nothing: %+v", f)
+	}
+	runs[0].CommitTime = time.Second / 2
+	if f := part("p", "", runs, wait); f.Value != 0.25 {
+		t.Errorf("of half of one and nothing of another: %+v", f)
 	}
 }
 
