@@ -116,8 +116,10 @@ func batchRatios() []ratio {
 }
 
 // lately is how much there is to read where a figure is of the slowest reads: as little as is read all over again in a
-// moment. On a virtual machine a page that was not touched lately can cost a read 0.15 ms, since the host has to map it
-// again; of 16 MiB that hit one paced read in a hundred, which is where p99 lies, under every strategy.
+// moment. On the virtual machine of the reference run a pread of a page that is in memory, and was not read lately, can
+// take 0.15 ms instead of 4 µs: without a context switch, in the kernel's copy from the page or its search for it, as
+// perf shows, and we suppose below the kernel. With 16 MiB to read that was one paced read in a hundred, under every
+// strategy, and just where p99 lies.
 const lately = 1 << 20
 
 // loads are the workloads of the sweep. Each runs with the strategies that figures need of it, and with raw where
