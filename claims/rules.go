@@ -27,11 +27,9 @@ func all() []claim {
 				},
 			},
 			ratios: []ratio{
-				{"raw-2", "reads/s of 2 readers over 1, raw", at("readers-2", "raw", results.MetricConsumeOps), at("readers-1", "raw", results.MetricConsumeOps)},
-				{"mutex-2", "reads/s of 2 readers over 1, mutex", at("readers-2", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
-				{"mutex-4", "reads/s of 4 readers over 1, mutex", at("readers-4", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
-				{"mutex-8", "reads/s of 8 readers over 1, mutex", at("readers-8", "mutex", results.MetricConsumeOps), at("readers-1", "mutex", results.MetricConsumeOps)},
-				{"rwmutex-2", "reads/s of 2 readers over 1, rwmutex", at("readers-2", "rwmutex", results.MetricConsumeOps), at("readers-1", "rwmutex", results.MetricConsumeOps)},
+				readers("raw-2", "raw", 2), readers("raw-4", "raw", 4), readers("raw-8", "raw", 8),
+				readers("mutex-2", "mutex", 2), readers("mutex-4", "mutex", 4), readers("mutex-8", "mutex", 8),
+				readers("rwmutex-2", "rwmutex", 2), readers("rwmutex-4", "rwmutex", 4), readers("rwmutex-8", "rwmutex", 8),
 			},
 		},
 		{

@@ -53,6 +53,12 @@ var (
 	readP99    = results.LatencyMetric(results.KindConsumeService, "p99")
 )
 
+// readers is how the reads of n readers compare with those of one.
+func readers(name, strategy string, n int) ratio {
+	return ratio{name, fmt.Sprintf("reads/s of %d readers over 1, %s", n, strategy),
+		at(fmt.Sprintf("readers-%d", n), strategy, results.MetricConsumeOps), at("readers-1", strategy, results.MetricConsumeOps)}
+}
+
 func overMutex(name, strategy, load, where string) ratio {
 	return ratio{name, fmt.Sprintf("operations/s, %s over mutex, %s", strategy, where), at(load, strategy, results.MetricOps), at(load, "mutex", results.MetricOps)}
 }
@@ -161,18 +167,18 @@ func loads() []workload.Workload {
 	// Beside writers that sync, the log is on a disk: so it is for the same readers alone.
 	paced := workload.Overrides{Consumers: list(4), ConsumeRate: given(10_000), Pattern: random, Prefill: size(lately), FetchBytes: fetch}
 	busy := workload.Overrides{Consumers: list(2), Pattern: random, Prefill: size(lately), FetchBytes: fetch}
-	for _, readers := range []struct {
+	for _, r := range []struct {
 		name       string
 		strategies []string
-		load       workload.Overrides
+		alone      workload.Overrides
 	}{{"reads", []string{"mutex", "rwmutex", "actor"}, paced}, {"busy", []string{"mutex", "actor"}, busy}} {
-		beside := readers.load
+		beside := r.alone
 		beside.Producers, beside.ProduceRate = list(2), given(2_000)
-		add(readers.name+"-alone", readers.strategies, readers.load)
-		add(readers.name+"-writes", readers.strategies, beside)
-		readers.load.Sync, beside.Sync = text(workload.SyncBatch), text(workload.SyncBatch)
-		add(readers.name+"-alone-disk", readers.strategies, readers.load)
-		add(readers.name+"-syncs", readers.strategies, beside)
+		add(r.name+"-alone", r.strategies, r.alone)
+		add(r.name+"-writes", r.strategies, beside)
+		r.alone.Sync, beside.Sync = text(workload.SyncBatch), text(workload.SyncBatch)
+		add(r.name+"-alone-disk", r.strategies, r.alone)
+		add(r.name+"-syncs", r.strategies, beside)
 	}
 	owners := []string{"mutex", "atomics", "actor", "mutex-rcu", "mutex-group", "actor-plain"}
 	add("ingest-1", []string{"mutex", "actor"}, workload.Overrides{Producers: list(1)})
