@@ -148,11 +148,7 @@ func loads() []workload.Workload {
 	random, prefill := text(string(workload.Random)), size(16<<20)
 	fetch := size(8 << 10)
 	for _, n := range []int{1, 2, 4, 8} {
-		strategies := []string{"mutex", "rwmutex"}
-		if n == 2 {
-			strategies = append(strategies, "actor")
-		}
-		add(fmt.Sprintf("readers-%d", n), strategies, workload.Overrides{Consumers: list(n), Pattern: random, Prefill: prefill, FetchBytes: fetch})
+		add(fmt.Sprintf("readers-%d", n), []string{"mutex", "rwmutex"}, workload.Overrides{Consumers: list(n), Pattern: random, Prefill: prefill, FetchBytes: fetch})
 	}
 	for _, percent := range []float64{0, 1, 5, 10, 50} {
 		strategies := []string{"mutex", "rwmutex"}
