@@ -23,6 +23,8 @@ type bench struct {
 	found map[string][]results.Figure
 	// child is the command that calls harness.Execute in a new process.
 	child []string
+	// pressed is the same of ExecutePressure; empty if there is none.
+	pressed []string
 }
 
 // arm is one side of a comparison: a loop over n operations.

@@ -15,11 +15,11 @@ import (
 // Hot, the mapping saves the system call, and both copy. The copy stays in the comparison: a reader that was handed
 // the mapped bytes themselves could not outlive a trim.
 //
-// Cold reads show what memory pressure means, when the kernel has reclaimed pages of the log. The seconds differ by
-// what the kernel reads ahead, but not only seconds count: a reader of a mapped page that is gone waits for the disk
-// inside a load. To Go's scheduler its thread is running; the processor (P) that it holds runs no other goroutine
-// until the page is there, and GOMAXPROCS such readers stop the program. A pread waits in a system call, of which the
-// scheduler knows, and whose P it gives to other goroutines.
+// Cold reads, and those of a process that is short of memory, show what it means that the kernel has reclaimed pages of
+// the log. The seconds differ by what the kernel reads ahead, but not only seconds count: a reader of a mapped page
+// that is gone waits for the disk inside a load. To Go's scheduler its thread is running; the processor (P) that it
+// holds runs no other goroutine until the page is there, and GOMAXPROCS such readers stop the program. A pread waits in
+// a system call, of which the scheduler knows, and whose P it gives to other goroutines.
 func mappedLog(b *bench) (figures []results.Figure, err error) {
 	f, err := scratchFile(b.dir, logBytes, pattern)
 	if err != nil {
@@ -33,11 +33,24 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 		}
 		figures = append(figures, more...)
 	}
-	cold, err := b.mappedCold()
-	if errors.Is(err, errors.ErrUnsupported) {
-		return append(figures, unmeasured("cold-1k", coldReadText, "×", err)), nil
+	for _, optional := range []struct {
+		name, text string
+		measure    func() ([]results.Figure, error)
+	}{
+		{"cold-1k", coldReadText, b.mappedCold},
+		{"pressure-1k", pressureText, b.shortOfMemory},
+		{"pressure-others", othersText, b.workOfOthers},
+	} {
+		more, err := optional.measure()
+		if errors.Is(err, errors.ErrUnsupported) {
+			more, err = []results.Figure{unmeasured(optional.name, optional.text, "×", err)}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, more...)
 	}
-	return append(figures, cold...), err
+	return figures, nil
 }
 
 // mappedReads reads at random, all pages being in memory and mapped.

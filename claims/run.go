@@ -25,6 +25,7 @@ type Options struct {
 	Seed    uint64
 	Out     string   // directory for the results; must not hold any
 	Child   []string // the command of a run's process, see harness.Options
+	Pressed []string // the command of an experiment's process that lacks memory or processors, see ExecutePressure
 	Command []string // as typed
 	Version string
 	// Start is told of the sweep before it begins, Progress of its runs, and Say of what is done after it; they may be
@@ -188,7 +189,7 @@ func measure(ctx context.Context, o *Options, w windows, chosen []claim) error {
 		}
 		b := &bench{
 			ctx: ctx, blocks: w.repetitions, turn: w.turn, random: rand.New(rand.NewPCG(o.Seed, uint64(i))),
-			dir: place.memory, disk: place.disk, level: level(), child: o.Child, found: found,
+			dir: place.memory, disk: place.disk, level: level(), child: o.Child, pressed: o.Pressed, found: found,
 		}
 		figures, err := c.measure(b)
 		if ctx.Err() != nil {

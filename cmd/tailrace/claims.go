@@ -77,7 +77,8 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 	}
 	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
 	outcome, err := claims.Run(cmd.Context(), claims.Options{
-		Names: f.names, Quick: f.quick, Seed: f.seed, Out: out, Child: []string{executable, "execute"}, Command: command, Version: version(),
+		Names: f.names, Quick: f.quick, Seed: f.seed, Out: out, Command: command, Version: version(),
+		Child: []string{executable, "execute"}, Pressed: []string{executable, "pressure"},
 		Start: shown.start, Progress: shown.update, Say: shown.line,
 	})
 	shown.stop()

@@ -37,7 +37,7 @@ func TestCompletions(t *testing.T) {
 		has, not  []string
 		directive string
 	}{
-		{[]string{""}, []string{"run", "report", "check", "completion"}, []string{"execute", "torture", "man"}, ""},
+		{[]string{""}, []string{"run", "report", "check", "completion"}, []string{"execute", "pressure", "torture", "man"}, ""},
 		{[]string{"run", "--stra"}, []string{"--strategies"}, []string{"--seed"}, ""},
 		{[]string{"run", "--strategies", ""}, []string{"core", "all", "mutex", "actor"}, nil, ""},
 		{[]string{"run", "--strategies", "mutex,raw,"}, []string{"mutex,raw,actor"}, []string{"mutex,raw,mutex", "actor"}, ""},

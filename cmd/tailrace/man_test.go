@@ -47,7 +47,7 @@ func TestManual(t *testing.T) {
 		t.Errorf("pages %q, want %q", got, want)
 	}
 	for name, page := range pages {
-		for _, hidden := range []string{"execute", "torture", "tailrace man"} {
+		for _, hidden := range []string{"execute", "pressure", "torture", "tailrace man"} {
 			if strings.Contains(page, ".B "+hidden) {
 				t.Errorf("%s tells of %s", name, hidden)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tailrace/claims"
 	"tailrace/harness"
 )
 
@@ -55,7 +56,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newTorture(), newCompletion(), newMan())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newPressure(), newTorture(), newCompletion(), newMan())
 	return root
 }
 
@@ -68,6 +69,19 @@ func newExecute() *cobra.Command {
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return harness.Execute(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+// newPressure is the command with which the claims start the process of an experiment that lacks memory or processors.
+func newPressure() *cobra.Command {
+	return &cobra.Command{
+		Use:    "pressure",
+		Short:  "Make one experiment of the claims, as standard input says",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return claims.ExecutePressure(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

@@ -1,0 +1,199 @@
+package claims
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The experiments that have a process of their own.
+const (
+	shortOfMemory = "short-of-memory"
+	workOfOthers  = "work-of-others"
+)
+
+// byBlock are values of each kind by block.
+type byBlock map[string][]float64
+
+func (v byBlock) add(kind string, value float64) { v[kind] = append(v[kind], value) }
+
+// pressureRequest is what the process of an experiment is told, as JSON.
+type pressureRequest struct {
+	Experiment string
+	Log        string        // path of a file of pattern on a disk, which is opened anew for each view of it
+	Size       int           // bytes of the log
+	Memory     int           // bytes that the group of the process may have; 0 if there is no such limit
+	Turn       time.Duration // that each arm takes in each block
+	Blocks     int
+	Seed       uint64
+	// Group is the directory of a control group that holds this process alone, and Home that of the one which it came
+	// from; empty if it was not moved.
+	Group, Home string
+}
+
+// pressureAnswer is what came out, or why nothing did, as JSON.
+type pressureAnswer struct {
+	Values     byBlock
+	Unmeasured string
+}
+
+// experiment is what does what is asked for.
+func (r *pressureRequest) experiment() (func(context.Context, *pressureRequest) (byBlock, error), error) {
+	if r.Log == "" || r.Size < 1<<20 || r.Memory < 0 || r.Turn <= 0 || r.Blocks <= 0 {
+		return nil, errors.New("it takes a log of a MiB or more, a turn and blocks")
+	}
+	switch r.Experiment {
+	case shortOfMemory:
+		return readUnderPressure, nil
+	case workOfOthers:
+		return workBesideReaders, nil
+	}
+	return nil, fmt.Errorf("no experiment %q", r.Experiment)
+}
+
+// ExecutePressure is the process of an experiment that needs one to itself, with a limit of memory or of processors:
+// it reads a request as JSON from stdin, measures, and writes an answer as JSON to stdout. When stdin ends early the
+// parent has died; then, or when the context ends, it removes its control group and returns, and the process must
+// exit.
+func ExecutePressure(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	decoder := json.NewDecoder(stdin)
+	decoder.DisallowUnknownFields()
+	var request pressureRequest
+	if err := decoder.Decode(&request); err != nil {
+		return fmt.Errorf("claims: request of an experiment: %w", err)
+	}
+	experiment, err := request.experiment()
+	if err != nil {
+		return fmt.Errorf("claims: request of an experiment: %w", err)
+	}
+	orphaned := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), stdin))
+		close(orphaned)
+	}()
+	type outcome struct {
+		values byBlock
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		values, err := experiment(ctx, &request)
+		done <- outcome{values, err}
+	}()
+	select {
+	case o := <-done:
+		answer := pressureAnswer{Values: o.values}
+		if errors.Is(o.err, errors.ErrUnsupported) {
+			answer = pressureAnswer{Unmeasured: o.err.Error()}
+		} else if o.err != nil {
+			return fmt.Errorf("claims: %w", o.err)
+		}
+		return json.NewEncoder(stdout).Encode(answer)
+	case <-orphaned:
+		return errors.Join(errors.New("claims: the process that made this experiment has ended"), leaveGroup(&request))
+	case <-ctx.Done():
+		return errors.Join(errors.New("claims: the experiment was ended by a signal"), leaveGroup(&request))
+	}
+}
+
+// reason is why this machine can't give a figure, in one clause.
+type reason string
+
+func (r reason) Error() string { return string(r) }
+
+func (r reason) Is(target error) bool { return target == errors.ErrUnsupported }
+
+const (
+	errNoChild = reason("there is no command for its process")
+	errKilled  = reason("its process was killed, as systems do that lack memory")
+)
+
+// logDescriptor is where a process finds the log that it was handed, which has no name.
+const logDescriptor = "/proc/self/fd/3"
+
+// pressureChild makes an experiment in a process of its own: in a control group with a limit of memory, or in that of
+// this process if the limit is 0. Process and group are gone when it returns. What this machine can't do is an error
+// that is errors.ErrUnsupported.
+func (b *bench) pressureChild(experiment string, memory int, turn time.Duration) (values byBlock, err error) {
+	if len(b.pressed) == 0 {
+		return nil, errNoChild
+	}
+	log, err := b.coldFile(logBytes, pattern)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	request := pressureRequest{
+		Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Blocks: b.blocks, Seed: b.random.Uint64(),
+	}
+	var answer pressureAnswer
+	switch err := b.converse(log, &request, &answer); {
+	case b.ctx.Err() != nil:
+		return nil, b.ctx.Err()
+	case err != nil:
+		return nil, err
+	case answer.Unmeasured != "":
+		return nil, reason(answer.Unmeasured)
+	}
+	return answer.Values, nil
+}
+
+// converse starts the process, moves it into its group, if it is to have one, before it begins, and waits for its
+// answer.
+func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressureAnswer) (err error) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	child := exec.CommandContext(ctx, b.pressed[0], b.pressed[1:]...)
+	child.Args[0] = "tailrace" // however the binary was found
+	child.ExtraFiles = []*os.File{log}
+	// A process group of its own keeps the terminal's Ctrl-C away: the parent decides.
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	child.Stdout, child.Stderr = &stdout, &stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close() // open until the experiment is over: the process watches it
+	if err := child.Start(); err != nil {
+		return err
+	}
+	if request.Memory > 0 {
+		leave, err := enterGroup(request, child.Process.Pid)
+		if err != nil {
+			cancel()
+			_ = child.Wait() // it was killed
+			return err
+		}
+		defer func() { err = errors.Join(err, leave()) }()
+	}
+	writeErr := json.NewEncoder(stdin).Encode(request)
+	switch err := child.Wait(); {
+	case killed(child.ProcessState):
+		return errKilled
+	case err != nil:
+		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		return fmt.Errorf("process of an experiment: %w: %s", err, line)
+	case writeErr != nil:
+		return fmt.Errorf("process of an experiment: %w", writeErr)
+	}
+	if err := json.Unmarshal(stdout.Bytes(), answer); err != nil {
+		return fmt.Errorf("answer of an experiment: %w", err)
+	}
+	return nil
+}
+
+// killed reports whether a process was ended by force.
+func killed(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}

@@ -1,0 +1,201 @@
+package claims
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tailrace/results"
+)
+
+// pressedBench is a bench whose experiments have this program for their process.
+func pressedBench(t *testing.T) *bench {
+	b := tinyBench(t)
+	b.pressed = []string{"/proc/self/exe", pressureArgument}
+	return b
+}
+
+func TestShortOfMemory(t *testing.T) {
+	b := pressedBench(t)
+	figures, err := b.shortOfMemory()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, figures, []string{
+		"pressure-1k", "pressure-advised-1k",
+		"pressure-mapped-seconds", "pressure-mapped-bytes", "pressure-mapped-faults",
+		"pressure-mapped-advised-seconds", "pressure-mapped-advised-bytes", "pressure-mapped-advised-faults",
+		"pressure-pread-seconds", "pressure-pread-bytes", "pressure-pread-advised-seconds", "pressure-pread-advised-bytes",
+	})
+}
+
+func TestWorkOfOthers(t *testing.T) {
+	b := pressedBench(t)
+	figures, err := b.workOfOthers()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, figures, []string{"pressure-others", "others-mapped", "others-pread", "others-mapped-reads", "others-pread-reads"})
+}
+
+func TestNoPressureIsAReason(t *testing.T) {
+	arms := []pressureArm{{name: "mapped-advised"}, {name: "pread"}}
+	for _, test := range []struct {
+		resident, faults float64
+		want             string
+	}{
+		{0.25, 0.75, ""},
+		{0.75, 0.75, "75 % of the log stayed"},
+		{0.25, 0.01, "1 % of the reads waited"},
+	} {
+		values := byBlock{
+			"mapped-advised-resident": {0.25, 0.25}, "pread-resident": {test.resident, test.resident},
+			"mapped-advised-faults": {test.faults, test.faults},
+		}
+		err := checkPressure(values, arms)
+		if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%+v gives %v", test, err)
+		}
+	}
+}
+
+// What came of it, and whether a process and its group are gone, is the same for all ends of a process.
+func TestEndsOfAProcess(t *testing.T) {
+	for _, test := range []struct {
+		name, script string
+		check        func(error) bool
+	}{
+		{"answer", `echo '{"Values":{"a":[1,2]}}'`, func(err error) bool { return err == nil }},
+		{"failure", "echo what it was >&2; echo and more >&2; exit 3", func(err error) bool {
+			return err != nil && strings.HasSuffix(err.Error(), "exit status 3: what it was") && !errors.Is(err, errors.ErrUnsupported)
+		}},
+		{"no answer", "exit 0", func(err error) bool { return err != nil && strings.Contains(err.Error(), "answer of an experiment") }},
+		{"killed", "kill -KILL $$", func(err error) bool { return errors.Is(err, errKilled) && errors.Is(err, errors.ErrUnsupported) }},
+		{"interruption", "exec sleep 1000", func(err error) bool { return err != nil }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			log, err := os.Open(os.DevNull)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			b := tinyBench(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			b.ctx = ctx
+			begun := filepath.Join(t.TempDir(), "begun")
+			b.pressed = []string{"/bin/sh", "-c", "read -r line; cat /proc/self/cgroup > $0.part; echo $$ >> $0.part; mv $0.part $0; " + test.script, begun}
+			if test.name == "interruption" {
+				go func() {
+					defer cancel()
+					for t.Context().Err() == nil {
+						if _, err := os.Stat(begun); err == nil {
+							return
+						}
+						time.Sleep(time.Millisecond)
+					}
+				}()
+			}
+			request := &pressureRequest{Memory: 32 << 20}
+			answer := new(pressureAnswer)
+			err = b.converse(log, request, answer)
+			if request.Group == "" {
+				t.Skip(err)
+			}
+			if !test.check(err) {
+				t.Errorf("error %v", err)
+			}
+			if want := []float64{1, 2}; err == nil && !slices.Equal(answer.Values["a"], want) {
+				t.Errorf("values %v, want %v", answer.Values, want)
+			}
+			checkGone(t, request, begun)
+		})
+	}
+}
+
+// checkGone wants that the group of a process, which it saw itself, and the process are gone.
+func checkGone(t *testing.T, request *pressureRequest, begun string) {
+	t.Helper()
+	said, err := os.ReadFile(begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(said), "/"+filepath.Base(request.Group)+"\n") {
+		t.Errorf("the process was not in %s, but in %q", request.Group, said)
+	}
+	if _, err := os.Stat(request.Group); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the group is left: %v", err)
+	}
+	lines := strings.Fields(string(said))
+	if _, err := os.Stat(filepath.Join("/proc", lines[len(lines)-1])); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the process is left: %v", err)
+	}
+}
+
+// A process whose parent has died removes its group itself, and ends.
+func TestOrphanLeavesItsGroup(t *testing.T) {
+	child := exec.Command(os.Args[0], pressureArgument)
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	child.Stderr = &stderr
+	log := patternedFile(t, tinyBench(t), 1<<20)
+	child.ExtraFiles = []*os.File{log}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	request := &pressureRequest{Experiment: workOfOthers, Log: logDescriptor, Size: 1 << 20, Memory: 64 << 20, Turn: time.Hour, Blocks: 1000}
+	_, groupErr := enterGroup(request, child.Process.Pid)
+	if err := json.NewEncoder(stdin).Encode(request); err != nil {
+		t.Error(err)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	var exit *exec.ExitError
+	if err := child.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("the orphan ended with %v: %s", err, stderr.String())
+	}
+	if groupErr != nil {
+		t.Skip(groupErr)
+	}
+	if _, err := os.Stat(request.Group); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the group is left: %v", err)
+	}
+}
+
+// Without a disk, or a command for the process, there is a reason, and so there is where the process has one.
+func TestPressureUnmeasured(t *testing.T) {
+	noDisk := pressedBench(t)
+	noDisk.disk = ""
+	answers := tinyBench(t)
+	answers.pressed = []string{"/bin/sh", "-c", `read -r line; echo '{"Unmeasured":"so it is"}'`}
+	for _, test := range []struct {
+		b    *bench
+		want string
+	}{
+		{noDisk, "there is no disk"}, {tinyBench(t), "there is no command"}, {answers, "so it is"},
+	} {
+		for name, experiment := range map[string]func() ([]results.Figure, error){"short": test.b.shortOfMemory, "others": test.b.workOfOthers} {
+			if figures, err := experiment(); figures != nil || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s gives %v, %v, want %q", name, figures, err, test.want)
+			}
+		}
+	}
+}
