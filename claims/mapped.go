@@ -2,6 +2,7 @@ package claims
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 
@@ -39,7 +40,7 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 	}{
 		{"cold-1k", coldReadText, b.mappedCold},
 		{"pressure-1k", pressureText, b.shortOfMemory},
-		{"pressure-others", othersText, b.workOfOthers},
+		{"pressure-others", fmt.Sprintf(othersText, fewReaders), b.workOfOthers},
 	} {
 		more, err := optional.measure()
 		if errors.Is(err, errors.ErrUnsupported) {

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -11,11 +12,8 @@ import (
 	"time"
 )
 
-// readersAndProcessors is how many goroutines read, and for how many processors, so that each may hold one.
-const readersAndProcessors = 2
-
 // workBesideReaders measures how much work a goroutine gets done, per second and by block: alone, and beside readers
-// of each kind, with their reads per second.
+// of each kind, few and many, with their reads per second.
 func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock, err error) {
 	view, err := openView(r)
 	if err != nil {
@@ -25,8 +23,13 @@ func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock,
 	if err := view.adviseRandom(); err != nil {
 		return nil, err
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(readersAndProcessors))
-	arms := []pressureArm{{"alone", nil, view}, {"mapped", fromMapping(view), view}, {"pread", fromFile(view), view}}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(othersProcessors))
+	arms := []othersArm{{"alone", 0, nil}}
+	for _, n := range []int{fewReaders, manyReaders} {
+		arms = append(arms,
+			othersArm{fmt.Sprintf("mapped-%d", n), n, fromMapping(view)},
+			othersArm{fmt.Sprintf("pread-%d", n), n, fromFile(view)})
+	}
 	random := rand.New(rand.NewPCG(r.Seed, 0))
 	values = make(byBlock)
 	for range r.Blocks {
@@ -42,7 +45,7 @@ func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock,
 				if err := view.drop(view); err != nil {
 					return nil, err
 				}
-				if err := turns[arms[i].name].run(arms[i].read, random.Perm(r.Size/os.Getpagesize())); err != nil {
+				if err := turns[arms[i].name].run(arms[i], random.Perm(r.Size/os.Getpagesize())); err != nil {
 					return nil, err
 				}
 			}
@@ -56,9 +59,12 @@ func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock,
 	return values, nil
 }
 
-// othersShare is the part of its turn that an arm takes at a time, so that what else runs on the machine hits the others
-// as well: several times as long as Go lets a goroutine run before another one's turn, 10 ms.
-const othersShare = 50 * time.Millisecond
+// othersArm is how many readers there are, and how they read.
+type othersArm struct {
+	name    string
+	readers int
+	read    readAt
+}
 
 // othersTurn is what a goroutine that works, and readers beside it, get done in the parts of a turn.
 type othersTurn struct {
@@ -71,24 +77,21 @@ type othersTurn struct {
 	stopped atomic.Bool
 }
 
-// run does a part of the turn, which ends when its time is over or a reader has read all of its pages. Without a read
-// it works alone.
-func (t *othersTurn) run(read readAt, pages []int) error {
+// run does a part of the turn, which ends when its time is over or a reader has read all of its pages.
+func (t *othersTurn) run(arm othersArm, pages []int) error {
 	var group sync.WaitGroup
-	errs := make([]error, readersAndProcessors)
+	errs := make([]error, arm.readers)
 	t.stopped.Store(false)
 	t.begun = time.Now()
-	if read != nil {
-		for i := range readersAndProcessors {
-			own := pages[i*len(pages)/readersAndProcessors : (i+1)*len(pages)/readersAndProcessors]
-			group.Go(func() { errs[i] = t.readPages(read, own) })
-		}
+	for i := range arm.readers {
+		own := pages[i*len(pages)/arm.readers : (i+1)*len(pages)/arm.readers]
+		group.Go(func() { errs[i] = t.readPages(arm.read, own) })
 	}
 	group.Go(func() {
 		for !t.stopped.Load() {
 			t.state = compute(t.state)
 			t.chunks++
-			if read == nil && t.over() {
+			if arm.readers == 0 && t.over() {
 				t.stop()
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 const (
 	pressureText = "reads/s of 1 KiB from a mapping over pread, with memory for a quarter of the log"
-	othersText   = "work of another goroutine beside readers of pages that are not in memory, mapped over pread"
+	othersText   = "work of another goroutine beside %d readers of pages that are not in memory, mapped over pread"
 )
 
 // ownMemory is what a process may have besides a part of the log: what it needs itself.
@@ -54,32 +54,48 @@ func (b *bench) shortOfMemory() ([]results.Figure, error) {
 	return figures, nil
 }
 
-// shortestOthersTurn evens out what other programs take from one arm.
-const shortestOthersTurn = 100 * time.Millisecond
+const (
+	othersProcessors = 2 // GOMAXPROCS
+	fewReaders       = othersProcessors
+	manyReaders      = 4 * othersProcessors
+	// othersShare is the part of its turn that an arm takes at a time, so that what else runs on the machine hits the
+	// others as well: several times as long as Go lets a goroutine run before another one's turn, 10 ms.
+	othersShare = 50 * time.Millisecond
+)
 
 // workOfOthers measures what readers that wait for the disk take from another goroutine of the program, which only
-// computes: how much it gets done beside two readers while GOMAXPROCS is two.
+// computes: how much it gets done beside two readers, and beside eight, while GOMAXPROCS is two.
 //
 // Held equal are the readers, what they read – 1 KiB of each page, in random order, no page being in memory – and
 // that each read brings in one page: both are advised that reads are random. No memory need be short for that: the
-// pages are dropped before each turn. Not held equal is how many reads there are: readers are in closed loops, and go
-// as fast as they can. Nor is that in their favour who read slower: both rates are figures too.
+// pages are dropped before each part of a turn. Not held equal is how many reads there are: readers are in closed
+// loops, and go as fast as they can, so that both rates are figures too.
 //
-// Mapped readers hold their processor (P) while they wait, and the third goroutine has to share the two with them by
-// time slices, which leaves it two thirds of one; with pread the runtime notices (sysmon looks every 20 µs or more)
-// and hands on the P of a reader that waits, if it has waited long enough.
+// A reader of a mapping holds its processor (P) while it waits, and only lets go of it at the end of a time slice. So
+// the goroutine that computes gets one share in all the goroutines of the processors there are: 2/3 of one beside two
+// readers, 2/9 beside eight. Of a pread the runtime takes the P away that waits for longer than sysmon, which looks
+// every 20 µs or less often, needs to see it; if most waits are shorter, the two come close to each other.
 func (b *bench) workOfOthers() ([]results.Figure, error) {
-	v, err := b.pressureChild(workOfOthers, 0, max(5*b.turn, shortestOthersTurn))
+	v, err := b.pressureChild(workOfOthers, 0, max(4*b.turn, othersShare))
 	if err != nil {
 		return nil, err
 	}
-	return []results.Figure{
-		b.ratio("pressure-others", othersText, v["mapped-work"], v["pread-work"]),
-		b.ratio("others-mapped", "work of another goroutine beside readers of pages that are not in memory, mapped, over alone", v["mapped-work"], v["alone-work"]),
-		b.ratio("others-pread", "work of another goroutine beside readers of pages that are not in memory, by pread, over alone", v["pread-work"], v["alone-work"]),
-		b.value("others-mapped-reads", "reads of pages that are not in memory beside another goroutine, mapped", "1/s", v["mapped-reads"]),
-		b.value("others-pread-reads", "reads of pages that are not in memory beside another goroutine, by pread", "1/s", v["pread-reads"]),
-	}, nil
+	var figures []results.Figure
+	for _, n := range []int{fewReaders, manyReaders} {
+		suffix := ""
+		if n == manyReaders {
+			suffix = fmt.Sprintf("-%d", n)
+		}
+		beside := fmt.Sprintf("%d readers of pages that are not in memory", n)
+		mapped, pread := fmt.Sprintf("mapped-%d", n), fmt.Sprintf("pread-%d", n)
+		figures = append(figures,
+			b.ratio("pressure-others"+suffix, fmt.Sprintf(othersText, n), v[mapped+"-work"], v[pread+"-work"]),
+			b.ratio("others-mapped"+suffix, "work of another goroutine beside "+beside+", mapped, over alone", v[mapped+"-work"], v["alone-work"]),
+			b.ratio("others-pread"+suffix, "work of another goroutine beside "+beside+", by pread, over alone", v[pread+"-work"], v["alone-work"]),
+			b.value("others-mapped"+suffix+"-reads", "reads of "+beside+", mapped, beside another goroutine", "1/s", v[mapped+"-reads"]),
+			b.value("others-pread"+suffix+"-reads", "reads of "+beside+", by pread, beside another goroutine", "1/s", v[pread+"-reads"]))
+	}
+	return figures, nil
 }
 
 // logView is a descriptor and a mapping of the log that have their own state of reading ahead.

@@ -49,7 +49,10 @@ func TestWorkOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFigures(t, figures, []string{"pressure-others", "others-mapped", "others-pread", "others-mapped-reads", "others-pread-reads"})
+	checkFigures(t, figures, []string{
+		"pressure-others", "others-mapped", "others-pread", "others-mapped-reads", "others-pread-reads",
+		"pressure-others-8", "others-mapped-8", "others-pread-8", "others-mapped-8-reads", "others-pread-8-reads",
+	})
 }
 
 func TestNoPressureIsAReason(t *testing.T) {
