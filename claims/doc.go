@@ -8,5 +8,6 @@
 //
 // All rules are in rules.go. Experiments are of two kinds: cells of one sweep, which runs all claims' loads block by
 // block in processes of their own (sweep.go), and loops in this process, whose arms take turns in blocks as well
-// (the other files, one an experiment).
+// (the other files, one an experiment). Those that lack memory or processors have a process to themselves
+// (pressure_child.go), which a control group limits (cgroup_linux.go).
 package claims

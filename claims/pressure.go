@@ -71,10 +71,10 @@ const (
 // pages are dropped before each part of a turn. Not held equal is how many reads there are: readers are in closed
 // loops, and go as fast as they can, so that both rates are figures too.
 //
-// A reader of a mapping holds its processor (P) while it waits, and only lets go of it at the end of a time slice. So
-// the goroutine that computes gets one share in all the goroutines of the processors there are: 2/3 of one beside two
-// readers, 2/9 beside eight. Of a pread the runtime takes the P away that waits for longer than sysmon, which looks
-// every 20 µs or less often, needs to see it; if most waits are shorter, the two come close to each other.
+// A reader of a mapping holds its processor (P) while it waits, and lets go of it only at the end of a time slice. So
+// the goroutine that computes gets the same share of the two processors as each reader: 2/3 of one beside two readers,
+// 2/9 beside eight. From a pread that waits the runtime takes the P away, once sysmon has seen it, which looks every
+// 20 µs or less often; if most waits are shorter than that, the two kinds come close to each other.
 func (b *bench) workOfOthers() ([]results.Figure, error) {
 	v, err := b.pressureChild(workOfOthers, 0, max(4*b.turn, othersShare))
 	if err != nil {
@@ -127,10 +127,10 @@ func openView(r *pressureRequest) (*logView, error) {
 
 func (l *logView) close() error { return errors.Join(unix.Munmap(l.mapped), l.file.Close()) }
 
-// drop takes the log out of memory, and out of the mappings of the given views, which would keep it there. It gives
-// errNotDropped where some pages always stay.
+// drop takes the log out of memory, and out of the mappings of the given views, which would keep it there. Pages that
+// are still being read ahead can't be dropped, and it tries again; it gives errNotDropped where some always stay.
 func (l *logView) drop(views ...*logView) error {
-	const tries = 50
+	const tries = 200
 	for range tries {
 		for _, view := range views {
 			if err := unix.Madvise(view.mapped, unix.MADV_DONTNEED); err != nil {

@@ -158,7 +158,11 @@ func TestOrphanLeavesItsGroup(t *testing.T) {
 	}
 	var stderr bytes.Buffer
 	child.Stderr = &stderr
-	log := patternedFile(t, tinyBench(t), 1<<20)
+	log, err := tinyBench(t).coldFile(1<<20, pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	child.ExtraFiles = []*os.File{log}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
