@@ -37,6 +37,10 @@ type reportPoint struct {
 }
 
 func reportWorkloads(summary *results.Summary, charts []Chart) []reportWorkload {
+	at := make(map[results.Cell][]Chart)
+	for _, c := range charts {
+		at[c.Point] = append(at[c.Point], c)
+	}
 	var workloads []reportWorkload
 	for _, section := range summary.Sections {
 		last := len(workloads) - 1
@@ -45,7 +49,7 @@ func reportWorkloads(summary *results.Summary, charts []Chart) []reportWorkload 
 			workloads = append(workloads, reportWorkload{ID: workloadID(last), Name: section.Workload.Name})
 		}
 		w := &workloads[last]
-		point := newPoint(&section, charts)
+		point := newPoint(&section, at[section.Point])
 		point.ID = pointID(last, len(w.Points))
 		w.Points = append(w.Points, point)
 		w.Several = len(w.Points) > 1

@@ -19,21 +19,24 @@ type Answer struct {
 // comparisons; then, where it was run at one point, on the choice that is left; and where it was run along
 // axes, on how the comparisons go along them. A workload whose highest rate was searched for has one on that. Names
 // of strategies stand between backquotes.
-func (s *Sweep) Answers() []Answer { return s.answersOf(s.Sections(), s.Trends()) }
+func (s *Sweep) Answers() []Answer {
+	x := s.index()
+	effects := x.effects()
+	return x.answers(x.sections(effects), x.trends(effects))
+}
 
-func (s *Sweep) answersOf(sections []Section, trends []Trend) []Answer {
+func (s *index) answers(sections []Section, trends []Trend) []Answer {
 	var answers []Answer
 	for i := range sections {
 		section := &sections[i]
 		name := section.Workload.Name
-		along := slices.DeleteFunc(slices.Clone(trends), func(t Trend) bool { return t.Workload != name })
 		a := Answer{Workload: name, Point: section.Point, Effects: section.Effects}
 		switch {
 		case len(section.Searches) > 0:
 			a.Text = name + ": " + searchAnswer(section.Searches) + "."
 		case len(section.Cells) == 0:
 			continue
-		case len(along) > 0:
+		case slices.ContainsFunc(trends, func(t Trend) bool { return t.Workload == name }):
 			if i > 0 && sections[i-1].Workload.Name == name {
 				last := &answers[len(answers)-1]
 				last.Effects = append(last.Effects, section.Effects...)
@@ -54,7 +57,7 @@ func (s *Sweep) answersOf(sections []Section, trends []Trend) []Answer {
 }
 
 // pointAnswer words what was found of a workload at one point.
-func (s *Sweep) pointAnswer(section *Section) string {
+func (s *index) pointAnswer(section *Section) string {
 	text := section.Workload.Name + parenthesis(section.Where) + ": " + s.answer(section.Effects)
 	if same := section.sameAs(leader(section.Effects)); same != "" {
 		text += "; " + same
@@ -68,7 +71,7 @@ func (s *Sweep) pointAnswer(section *Section) string {
 }
 
 // trendAnswer words how the comparisons of a workload go along its axes, and where their order changes.
-func (s *Sweep) trendAnswer(a *Answer, trends []Trend) string {
+func (s *index) trendAnswer(a *Answer, trends []Trend) string {
 	var texts []string
 	for i := range trends {
 		t := &trends[i]
@@ -110,7 +113,7 @@ func leader(effects []Effect) string {
 }
 
 // answer words the effects of one workload at one point.
-func (s *Sweep) answer(effects []Effect) string {
+func (s *index) answer(effects []Effect) string {
 	if len(effects) == 0 {
 		return "no comparison was planned"
 	}
@@ -126,8 +129,8 @@ func (s *Sweep) answer(effects []Effect) string {
 
 // noVerdict says that there is none, and why. What makes the whole sweep worth nothing is told once, before the
 // answers (Summary.Distrust).
-func (s *Sweep) noVerdict(reason string) string {
-	if reason == s.sickness() {
+func (s *index) noVerdict(reason string) string {
+	if reason == s.sick {
 		return "no verdict, since this sweep is not to be trusted"
 	}
 	return "no verdict, because " + reason

@@ -30,15 +30,12 @@ type Step struct {
 
 // steps are the ideas between strategies that were run at a point, in the order of Meta.Ideas; none where each is a
 // planned comparison anyway.
-func (s *Sweep) steps(point Cell) []Step {
+func (s *index) steps(point Cell) []Step {
 	metric := s.primary(point.Workload)
-	ran := make(map[Cell]bool)
-	for i := range s.Runs {
-		ran[s.Runs[i].Cell] = true
-	}
+	ran := func(strategy string) bool { return len(s.runs[cellAt(point, strategy, "")]) > 0 }
 	var steps []Step
 	for _, idea := range s.Meta.Ideas {
-		if ran[cellAt(point, idea.From, "")] && ran[cellAt(point, idea.To, "")] {
+		if ran(idea.From) && ran(idea.To) {
 			steps = append(steps, Step{Idea: idea, Metric: metric})
 		}
 	}
@@ -52,12 +49,11 @@ func (s *Sweep) steps(point Cell) []Step {
 	if unplanned == 0 {
 		return nil
 	}
-	sick := s.sickness()
 	for i := range steps {
 		step := &steps[i]
 		level := 1 - (1-confidence)/float64(unplanned)
 		if step.Planned {
-			level = s.plannedLevel()
+			level = s.level
 		}
 		from, to := cellAt(point, step.From, ""), cellAt(point, step.To, "")
 		var distrust string
@@ -66,7 +62,7 @@ func (s *Sweep) steps(point Cell) []Step {
 		if distrust != "" {
 			step.CPU = logInterval(nil, level)
 		}
-		step.Reason = cmp.Or(sick, distrust)
+		step.Reason = cmp.Or(s.sick, distrust)
 	}
 	return steps
 }

@@ -113,13 +113,13 @@ func (a *Axis) words(v float64) string {
 
 // axes finds the axes of a workload, in the order of dimensions, those of one dimension in that of points: a
 // grid over two dimensions has an axis for each of its rows and each of its columns.
-func (s *Sweep) axes(workload string) []Axis {
-	points := s.points(workload)
+func (s *index) axes(workload string) []Axis {
+	ran := s.workloadRun(workload)
 	var axes []Axis
 	for i := range dimensions {
 		d := &dimensions[i]
-		for _, group := range d.groups(points) {
-			a := Axis{Workload: workload, Key: d.key, Where: whereAlong(group, points), Points: group}
+		for _, group := range d.groups(ran.points) {
+			a := Axis{Workload: workload, Key: d.key, Where: whereAlong(group, ran.keys), Points: group}
 			for _, point := range group {
 				a.Values = append(a.Values, d.on(point))
 			}
@@ -185,13 +185,13 @@ func groupBy(points []Cell, clear func(*Cell)) [][]Cell {
 	return groups
 }
 
-// whereAlong names what is the same along an axis and differs elsewhere among the points of the workload.
-func whereAlong(along, points []Cell) string {
+// whereAlong names what is the same along an axis, of the keys in which points of the workload differ.
+func whereAlong(along []Cell, keys []cellKey) string {
 	var parts []string
-	for _, key := range cellKeys {
+	for _, key := range keys {
 		value := key.value(along[0])
 		differs := func(other Cell) bool { return key.value(other) != value }
-		if slices.ContainsFunc(points, differs) && !slices.ContainsFunc(along, differs) {
+		if !slices.ContainsFunc(along, differs) {
 			parts = append(parts, fmt.Sprintf("%s %s", key.key, cmp.Or(value, "0")))
 		}
 	}

@@ -66,19 +66,14 @@ func benchOrder(metrics []string, primary string) []string {
 // runsByCell returns the valid runs, those of a cell together and cells in the order of tables: the
 // first strategy that benchstat meets is its base.
 func (s *Sweep) runsByCell() []*Run {
-	byCell := make(map[Cell][]*Run)
-	for i := range s.Runs {
-		if run := &s.Runs[i]; run.Valid() {
-			byCell[run.Cell] = append(byCell[run.Cell], run)
-		}
-	}
 	var runs []*Run
-	for _, name := range s.workloadNames() {
-		for _, cell := range s.cellsOf(name) {
-			runs = append(runs, byCell[cell]...)
+	x := s.index()
+	for _, name := range x.names {
+		for _, cell := range x.cellsOf(name) {
+			runs = append(runs, x.runs[cell]...)
 		}
 	}
-	return runs
+	return slices.DeleteFunc(runs, func(r *Run) bool { return !r.Valid() })
 }
 
 // benchMetrics returns the known metrics that a valid run has, in their order.

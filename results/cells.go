@@ -100,9 +100,11 @@ const limitStrategy = "raw"
 // the points in the order of concurrency, at each the baseline first, then the strategies in the order
 // of the planned comparisons, then others by name, and A/A arms last. The same strategy of another build
 // comes right after that of this one.
-func (s *Sweep) Cells() []CellSummary {
+func (s *Sweep) Cells() []CellSummary { return s.index().cells() }
+
+func (s *index) cells() []CellSummary {
 	var cells []CellSummary
-	for _, name := range s.workloadNames() {
+	for _, name := range s.names {
 		for _, cell := range s.cellsOf(name) {
 			cells = append(cells, s.summarise(cell))
 		}
@@ -110,13 +112,9 @@ func (s *Sweep) Cells() []CellSummary {
 	return cells
 }
 
-func (s *Sweep) summarise(cell Cell) CellSummary {
+func (s *index) summarise(cell Cell) CellSummary {
 	c := CellSummary{Cell: cell, values: make(map[string][]float64), bounds: make(map[string][]float64), ofRaw: math.NaN(), account: s.newAccounting(cell.Workload)}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell != cell {
-			continue
-		}
+	for _, run := range s.runs[cell] {
 		c.Runs++
 		if !run.Valid() {
 			continue
@@ -148,7 +146,7 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 		slices.Sort(values)
 	}
 	if cell.Strategy != limitStrategy && cell.Arm == "" {
-		logs, _ := s.logRatios(cell, cellAt(cell.Point(), limitStrategy, cell.Build), s.primary(cell.Workload))
+		logs, _ := s.logRatios(cell, cellAt(cell.Point(), limitStrategy, cell.Build), ofMetric(s.primary(cell.Workload)))
 		if len(logs) > 0 {
 			slices.Sort(logs)
 			c.ofRaw = math.Exp(Median(logs))
@@ -161,20 +159,6 @@ func (s *Sweep) summarise(cell Cell) CellSummary {
 func cellAt(point Cell, strategy, build string) Cell {
 	point.Strategy, point.Build = strategy, build
 	return point
-}
-
-// workloadNames are those of Meta.Workloads, then any others that were run.
-func (s *Sweep) workloadNames() []string {
-	var names []string
-	for _, w := range s.Meta.Workloads {
-		names = append(names, w.Name)
-	}
-	for i := range s.Runs {
-		if name := s.Runs[i].Cell.Workload; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // workload returns the description of a workload, which has only its name if Meta does not have it.
@@ -190,19 +174,6 @@ func (s *Sweep) workload(name string) Workload {
 // primary is the primary metric of a workload, operations per second if none is named.
 func (s *Sweep) primary(workload string) string {
 	return cmp.Or(s.workload(workload).Primary, MetricOps)
-}
-
-// points are the points at which a workload was run, in the order of concurrency.
-func (s *Sweep) points(workload string) []Cell {
-	var points []Cell
-	for i := range s.Runs {
-		point := s.Runs[i].Cell.Point()
-		if point.Workload == workload && !slices.Contains(points, point) {
-			points = append(points, point)
-		}
-	}
-	slices.SortStableFunc(points, comparePoints)
-	return points
 }
 
 // comparePoints orders points by concurrency, then by the other dimensions that a sweep may have:
@@ -234,34 +205,4 @@ func comparePoints(a, b Cell) int {
 		cmp.Compare(a.Sync, b.Sync),
 		cmp.Compare(a.Storage, b.Storage),
 	)
-}
-
-// cellsOf are the cells of a workload that were run, in the order that Cells describes.
-func (s *Sweep) cellsOf(workload string) []Cell {
-	var planned []string
-	for _, p := range s.Meta.Planned {
-		planned = append(planned, p.Strategy)
-	}
-	rank := func(c Cell) int {
-		switch at := slices.Index(planned, c.Strategy); {
-		case c.Arm != "":
-			return len(planned) + 2
-		case c.Strategy == s.Meta.Baseline:
-			return 0
-		case at >= 0:
-			return 1 + at
-		}
-		return len(planned) + 1
-	}
-	var cells []Cell
-	for i := range s.Runs {
-		cell := s.Runs[i].Cell
-		if cell.Workload == workload && !slices.Contains(cells, cell) {
-			cells = append(cells, cell)
-		}
-	}
-	slices.SortStableFunc(cells, func(a, b Cell) int {
-		return cmp.Or(comparePoints(a, b), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Build, b.Build))
-	})
-	return cells
 }

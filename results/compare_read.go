@@ -58,7 +58,8 @@ func Compare(old, new string, o CompareOptions) (*Changes, error) {
 
 // onlyWrong is the outcome where all that the new side has are wrong answers; nil if it has none.
 func onlyWrong(old *side, new *Sweep, o CompareOptions) *Changes {
-	whole := new.side("", new.points)
+	x := new.index()
+	whole := x.side("", x.keys)
 	if len(whole.violations) == 0 {
 		return nil
 	}
@@ -149,12 +150,13 @@ func (s *source) benchSide() (*benchSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := s.sweep.side("", s.sweep.points)
+	index := s.sweep.index()
+	whole := index.side("", index.keys)
 	x.origin, x.violations = whole.origin, whole.violations
 	x.warnings = append(x.warnings, whole.warnings...)
-	if sick := s.sweep.sickness(); sick != "" {
+	if index.sick != "" {
 		for _, b := range x.benchmarks {
-			b.distrust = func(string) string { return sick }
+			b.distrust = func(string) string { return index.sick }
 		}
 	}
 	return x, nil

@@ -16,8 +16,11 @@ func compareSweeps(old, new *Sweep, o CompareOptions) (*Changes, error) {
 			return nil, err
 		}
 	}
-	points := func(workload string) []Cell { return union(old.points(workload), new.points(workload)) }
-	a, b := old.side("", points), new.side("", points)
+	before, after := old.index(), new.index()
+	keys := func(workload string) []cellKey {
+		return differingKeys(slices.Concat(before.points(workload), after.points(workload)))
+	}
+	a, b := before.side("", keys), after.side("", keys)
 	for _, s := range []*Sweep{old, new} {
 		if s.Meta.Against != nil {
 			b.warnings = append(b.warnings, fmt.Sprintf("%s has runs of another build too, which are left out; tailrace compare %[1]s compares the two", s.Dir))
@@ -103,7 +106,8 @@ func compareBuilds(s *Sweep, o CompareOptions) (*Changes, error) {
 	if s.Meta.Against == nil {
 		return nil, fmt.Errorf("results: %s has runs of %w", s.Dir, ErrOneBuild)
 	}
-	old, new := s.side(s.Meta.Against.Label, s.points), s.side("", s.points)
+	x := s.index()
+	old, new := x.side(s.Meta.Against.Label, x.keys), x.side("", x.keys)
 	old.warnings = nil // the same as those of new
 	new.origin.Path = "this build"
 	least := s.Meta.Verdicts
@@ -113,22 +117,22 @@ func compareBuilds(s *Sweep, o CompareOptions) (*Changes, error) {
 	return compareSides(old, new, true, least, o)
 }
 
-// side is what a sweep measured of one build. Controls and the second arm of the baseline are no candidates. points
-// are those that a workload has on either side, for names that tell them apart.
-func (s *Sweep) side(build string, points func(workload string) []Cell) *side {
+// side is what a sweep measured of one build. Controls and the second arm of the baseline are no candidates. keys are
+// those in which the points of a workload differ on either side, for names that tell them apart.
+func (s *index) side(build string, keys func(workload string) []cellKey) *side {
 	x := &side{origin: s.origin(build), machine: s.machine(), warnings: slices.Clone(s.Warnings)}
 	if s.Meta.Interrupted {
 		x.warnings = append(x.warnings, fmt.Sprintf("%s: the sweep was interrupted, or is still under way", s.Dir))
 	}
-	sick := s.sickness()
-	for _, workload := range s.workloadNames() {
+	for _, workload := range s.names {
 		if len(s.searches(workload)) > 0 {
 			x.warnings = append(x.warnings, fmt.Sprintf("%s: the search for a rate under %s is left out", s.Dir, workload))
 			continue
 		}
+		differing := keys(workload)
 		for _, cell := range s.cellsOf(workload) {
 			if cell.Build == build && cell.Arm == "" && !s.isControl(cell) {
-				x.benchmarks = append(x.benchmarks, s.benchmark(cell, sick, points(workload)))
+				x.benchmarks = append(x.benchmarks, s.benchmark(cell, differing))
 			}
 		}
 	}
@@ -167,16 +171,16 @@ func (s *Sweep) machine() []Fact {
 }
 
 // isControl reports whether a cell is no candidate, or one whose answers can't be checked.
-func (s *Sweep) isControl(cell Cell) bool {
+func (s *index) isControl(cell Cell) bool {
 	return isControl(cell.Strategy) ||
-		slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Cell == cell && r.Verification.Skipped != "" })
+		slices.ContainsFunc(s.runs[cell], func(r *Run) bool { return r.Verification.Skipped != "" })
 }
 
 // benchmark is what the runs of a cell measured.
-func (s *Sweep) benchmark(cell Cell, sick string, points []Cell) *benchmark {
+func (s *index) benchmark(cell Cell, keys []cellKey) *benchmark {
 	b := &benchmark{
 		name: strings.TrimSpace(cell.Workload + " " + cell.Strategy), primary: s.primary(cell.Workload), values: make(map[string][]observation),
-		distrust: func(metric string) string { return cmp.Or(sick, s.distrust(cell, metric)) },
+		distrust: func(metric string) string { return cmp.Or(s.sick, s.distrust(cell, metric)) },
 		better: func(metric string) int {
 			if LowerIsBetter(metric) {
 				return -1
@@ -184,18 +188,14 @@ func (s *Sweep) benchmark(cell Cell, sick string, points []Cell) *benchmark {
 			return 1
 		},
 	}
-	if label := pointLabel(cell.Point(), points); label != "" {
+	if label := pointLabel(cell.Point(), keys); label != "" {
 		b.name += ", " + label
 	}
 	key := cell
 	key.Build = ""
 	b.key = key
 	known := map[string]bool{b.primary: true}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell != cell {
-			continue
-		}
+	for _, run := range s.runs[cell] {
 		for metric := range run.Bounds {
 			known[metric] = true
 		}
@@ -279,15 +279,4 @@ func (s *Sweep) blockStarts() (begun map[int]time.Time, host string) {
 		}
 	}
 	return begun, host
-}
-
-// union is a with what only b has.
-func union(a, b []Cell) []Cell {
-	all := slices.Clone(a)
-	for _, cell := range b {
-		if !slices.Contains(all, cell) {
-			all = append(all, cell)
-		}
-	}
-	return all
 }

@@ -22,7 +22,7 @@ type duel struct {
 
 // findCrossovers looks at each pair of candidates for changes of their order. A planned comparison keeps its
 // verdicts; the intervals of all other pairs share a confidence of their own.
-func (s *Sweep) findCrossovers(t *Trend) {
+func (s *index) findCrossovers(t *Trend) {
 	duels := t.duels()
 	unplanned := 0
 	for i := range duels {

@@ -39,10 +39,11 @@ func csvKeys() []cellKey {
 // Spreadsheets take a text that begins with =, +, - or @ for a formula: it gets an apostrophe in front. Control
 // characters are blanks, so that a row is a line.
 func (s *Sweep) WriteCSV(w io.Writer) error {
-	cells := s.Cells()
+	x := s.index()
+	cells := x.cells()
 	keys, metrics := csvKeys(), csvMetrics(cells)
 	effects := make(map[Cell]*Effect)
-	for _, e := range s.Effects() {
+	for _, e := range x.effects() {
 		if cell, _ := e.sides(); effects[cell] == nil {
 			effects[cell] = &e
 		}

@@ -76,7 +76,9 @@ func (e Effect) Text() string {
 // Undecided are: everything, if an A/A arm differs from its baseline; comparisons with a side of which
 // a run failed verification, or was overloaded and so has no latency, which have no ratio either; and those with
 // fewer than two blocks.
-func (s *Sweep) Effects() []Effect {
+func (s *Sweep) Effects() []Effect { return s.index().effects() }
+
+func (s *index) effects() []Effect {
 	var effects []Effect
 	for _, planned := range s.Meta.Planned {
 		points := s.points(planned.Workload)
@@ -87,15 +89,14 @@ func (s *Sweep) Effects() []Effect {
 			effects = append(effects, Effect{Comparison: planned, Point: point})
 		}
 	}
-	sick, level := s.sickness(), s.plannedLevel()
 	for i := range effects {
-		s.decide(&effects[i], level, sick)
+		s.decide(&effects[i])
 	}
 	return effects
 }
 
 // plannedLevel is the confidence of the interval of one planned comparison, so that all hold together.
-func (s *Sweep) plannedLevel() float64 {
+func (s *index) plannedLevel() float64 {
 	comparisons := 0
 	for _, planned := range s.Meta.Planned {
 		comparisons += max(1, len(s.points(planned.Workload)))
@@ -112,10 +113,10 @@ func (s *Sweep) planned(a, b Cell, metric string) bool {
 }
 
 // decide fills in the ratio and the verdict of an effect.
-func (s *Sweep) decide(e *Effect, level float64, sick string) {
+func (s *index) decide(e *Effect) {
 	cell, baseline := e.sides()
-	interval, distrust, note := s.compare(cell, baseline, e.Metric, level)
-	e.Interval, e.Reason = interval, cmp.Or(sick, distrust)
+	interval, distrust, note := s.compare(cell, baseline, e.Metric, s.level)
+	e.Interval, e.Reason = interval, cmp.Or(s.sick, distrust)
 	switch {
 	case e.Reason != "":
 	case !e.Excludes1():
@@ -130,7 +131,7 @@ func (s *Sweep) decide(e *Effect, level float64, sick string) {
 // compare returns the ratio of two cells, why it counts for nothing, and what is special about one that counts.
 // What counts for nothing because runs are missing has no ratio either: one over the runs that are left would
 // be remembered all the same.
-func (s *Sweep) compare(cell, baseline Cell, metric string, level float64) (i Interval, distrust, note string) {
+func (s *index) compare(cell, baseline Cell, metric string, level float64) (i Interval, distrust, note string) {
 	if late, note, ok := s.compareLate(cell, baseline, metric, level); ok {
 		return late, "", note
 	}
@@ -157,19 +158,17 @@ func parenthesis(text string) string {
 }
 
 // distrust says why the numbers of a cell count for nothing; "" if they do count.
-func (s *Sweep) distrust(cell Cell, metric string) string {
+func (s *index) distrust(cell Cell, metric string) string {
 	return cmp.Or(s.failing(cell, metric), s.lacking(cell, metric))
 }
 
 // failing says that a cell gave a wrong answer or was overloaded. Both arms of the baseline are the same code, so a
 // wrong answer in one discredits the other.
-func (s *Sweep) failing(cell Cell, metric string) string {
+func (s *index) failing(cell Cell, metric string) string {
 	overloaded, runs := 0, 0
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell.Strategy != cell.Strategy || run.Cell.Build != cell.Build || run.Cell.Point() != cell.Point() {
-			continue
-		}
+	code := cell
+	code.Arm = ""
+	for _, run := range s.arms[code] {
 		if !run.Valid() {
 			return fmt.Sprintf("a run of `%s` failed verification: %s", cell.Label(), run.Verification.Error)
 		}

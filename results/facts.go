@@ -10,7 +10,7 @@ import (
 )
 
 // headline says how much was run, on which storage.
-func (s *Sweep) headline() string {
+func (s *index) headline() string {
 	var parts []string
 	if cells := s.cellCount(); cells > 0 || s.Meta.SearchesPlanned == 0 {
 		parts = append(parts, fmt.Sprintf("%s × %s = %s", counted(cells, "cell", "cells"), counted(s.Meta.Blocks, "block", "blocks"), counted(cells*s.Meta.Blocks, "run", "runs")))
@@ -22,7 +22,7 @@ func (s *Sweep) headline() string {
 		parts = append(parts, fmt.Sprintf("shard %s: %d runs", s.Meta.Shard, s.plannedRuns()))
 	}
 	parts = append(parts, s.seedText())
-	if n := len(s.sessions()); n > 1 && s.Meta.Plan == "" {
+	if n := len(s.sessions); n > 1 && s.Meta.Plan == "" {
 		parts = append(parts, fmt.Sprintf("%d sessions", n))
 	}
 	if n := s.Meta.Resumed; n > 0 {
@@ -161,11 +161,11 @@ func (s *Sweep) neighbours() []string {
 const busy = 0.25
 
 // doubt says what makes findings unreliable; "" if nothing does.
-func (s *Sweep) doubt() string {
+func (s *index) doubt() string {
 	if _, other := s.otherUse(); other > busy {
 		return fmt.Sprintf("other processes used %s of the CPU time during the runs", FormatPercent(other))
 	}
-	for _, h := range s.Health() {
+	for _, h := range s.health {
 		if h.tellsNothing() {
 			return h.Reason
 		}

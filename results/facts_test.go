@@ -17,7 +17,7 @@ func TestShortenedWindows(t *testing.T) {
 	if got := strings.Join(s.Summary().Warnings, "\n"); !strings.Contains(got, "1 of 2 runs had written all that they may before their window was over, one after 25 % of it") {
 		t.Errorf("warnings are %q", got)
 	}
-	if got := s.headline(); !strings.HasPrefix(got, "3 cells × 2 blocks = 6 runs") {
+	if got := s.index().headline(); !strings.HasPrefix(got, "3 cells × 2 blocks = 6 runs") {
 		t.Errorf("headline is %q", got)
 	}
 	s.Runs[0].ByteBound = false

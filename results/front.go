@@ -42,7 +42,7 @@ var frontKinds = []string{KindEndToEnd, KindProduce, KindConsume}
 
 // front weighs the candidates of a section; nil with fewer than two of them, or of metrics. A strategy that
 // was overloaded, or gave a wrong answer, is no candidate.
-func (s *Sweep) front(section *Section) *Front {
+func (s *index) front(section *Section) *Front {
 	var candidates []*CellSummary
 	for i := range section.Cells {
 		c := &section.Cells[i]
@@ -52,7 +52,7 @@ func (s *Sweep) front(section *Section) *Front {
 	}
 	f := &Front{}
 	f.findMetrics(section, candidates)
-	if len(candidates) < 2 || len(f.Metrics) < 2 || s.sickness() != "" {
+	if len(candidates) < 2 || len(f.Metrics) < 2 || s.sick != "" {
 		return nil
 	}
 	for _, c := range candidates {
@@ -137,10 +137,10 @@ type lead struct{ least, most float64 }
 
 // lead returns that of a cell over another on a metric. On the primary metric it has the confidence of planned
 // comparisons, so that it never says what these do not.
-func (s *Sweep) lead(cell, other Cell, metric, primary string) lead {
+func (s *index) lead(cell, other Cell, metric, primary string) lead {
 	level := confidence
 	if metric == primary {
-		level = s.plannedLevel()
+		level = s.level
 	}
 	i, _ := s.ratio(cell, other, metric, level)
 	switch {

@@ -35,8 +35,8 @@ func (h Health) Text() string {
 }
 
 // sickness says which A/A arm differs; "" if none does.
-func (s *Sweep) sickness() string {
-	for _, h := range s.Health() {
+func sickness(arms []Health) string {
+	for _, h := range arms {
 		if h.Excludes1() {
 			return h.Reason
 		}
@@ -47,9 +47,11 @@ func (s *Sweep) sickness() string {
 // Health returns the outcome of the A/A arms, on the primary metric of their workloads, in the order of
 // Meta.Workloads. Each interval is 95 % by itself: not corrected for the number of comparisons, because
 // here a false alarm is cheaper than a fault overlooked. About one healthy arm in twenty alarms.
-func (s *Sweep) Health() []Health {
+func (s *Sweep) Health() []Health { return s.index().health }
+
+func (s *index) findHealth() []Health {
 	var found []Health
-	for _, name := range s.workloadNames() {
+	for _, name := range s.names {
 		metric := s.primary(name)
 		for _, arm := range s.cellsOf(name) {
 			if arm.Arm == "" {
@@ -63,10 +65,10 @@ func (s *Sweep) Health() []Health {
 				h.Reason = distrust
 			case h.Excludes1():
 				h.Reason = fmt.Sprintf("the A/A arm of %s%s, `%s` under a second name, differs from the first: %s",
-					name, parenthesis(pointLabel(h.Point, s.points(name))), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
+					name, parenthesis(s.pointLabel(h.Point)), arm.Strategy, FormatInterval(h.Ratio, h.Low, h.High))
 			case h.tellsNothing():
 				h.Reason = fmt.Sprintf("the A/A arm of %s%s tells nothing: its interval, %s, is too wide; more blocks, or an idle machine, make it narrower",
-					name, parenthesis(pointLabel(h.Point, s.points(name))), FormatInterval(h.Ratio, h.Low, h.High))
+					name, parenthesis(s.pointLabel(h.Point)), FormatInterval(h.Ratio, h.Low, h.High))
 			default:
 				h.Healthy = true
 			}

@@ -60,12 +60,12 @@ func factorName(sessions []session) string {
 }
 
 // logsBySession are the logarithms of the ratios of an effect in each of the sessions.
-func (s *Sweep) logsBySession(e *Effect, sessions []session) [][]float64 {
+func (s *index) logsBySession(e *Effect) [][]float64 {
 	cell, baseline := e.sides()
-	pairs, _ := s.pairs(cell, baseline, e.Metric)
-	logs := make([][]float64, len(sessions))
+	pairs, _ := s.pairs(cell, baseline, ofMetric(e.Metric))
+	logs := make([][]float64, len(s.sessions))
 	for _, pair := range pairs {
-		if at := slices.Index(sessions, pair.session); at >= 0 {
+		if at := slices.Index(s.sessions, pair.session); at >= 0 {
 			logs[at] = append(logs[at], pair.log)
 		}
 	}
@@ -74,8 +74,8 @@ func (s *Sweep) logsBySession(e *Effect, sessions []session) [][]float64 {
 
 // hostTable has the ratios of a section's effects on each host, or in each session, where there are several;
 // each interval is 95 % by itself.
-func (s *Sweep) hostTable(section *Section) (Table, bool) {
-	sessions := s.sessions()
+func (s *index) hostTable(section *Section) (Table, bool) {
+	sessions := s.sessions
 	if len(sessions) < 2 || len(section.Effects) == 0 {
 		return Table{}, false
 	}
@@ -86,7 +86,7 @@ func (s *Sweep) hostTable(section *Section) (Table, bool) {
 	for i := range section.Effects {
 		e := &section.Effects[i]
 		t.Labels = append(t.Labels, e.Strategy)
-		for at, logs := range s.logsBySession(e, sessions) {
+		for at, logs := range s.logsBySession(e) {
 			t.Columns[at].Cells = append(t.Columns[at].Cells, logInterval(logs, confidence).Text())
 		}
 	}
@@ -98,8 +98,8 @@ const sessionChance = 0.01
 
 // hostWarnings say which effects differ between hosts, or sessions, by more than chance: then blocks are not
 // independent draws of one ratio, and the interval over all of them is too narrow.
-func (s *Sweep) hostWarnings(effects []Effect) []string {
-	sessions := s.sessions()
+func (s *index) hostWarnings(effects []Effect) []string {
+	sessions := s.sessions
 	if len(sessions) < 2 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (s *Sweep) hostWarnings(effects []Effect) []string {
 	var warnings []string
 	for i := range effects {
 		e := &effects[i]
-		logs := s.logsBySession(e, sessions)
+		logs := s.logsBySession(e)
 		if p, ok := anova(logs); !ok || p >= sessionChance/float64(len(effects)) {
 			continue
 		}
@@ -118,7 +118,7 @@ func (s *Sweep) hostWarnings(effects []Effect) []string {
 				ratios = append(ratios, fmt.Sprintf("%s %s %s", FormatRatio(math.Exp(stat.Mean(logs[at], nil))), preposition[factor], one.label(sessions)))
 			}
 		}
-		where := pointLabel(e.Point, s.points(e.Workload))
+		where := s.pointLabel(e.Point)
 		warnings = append(warnings, fmt.Sprintf("%s%s: the ratio of `%s` to %s differs between %ss by more than chance, %s: its interval over all blocks is too narrow",
 			e.Workload, parenthesis(where), e.Strategy, baselineName(e), factor, strings.Join(ratios, ", ")))
 	}

@@ -49,18 +49,23 @@ func (i Interval) Shown() (low, high float64) {
 func (i Interval) Excludes1() bool { return i.Low > 1 || i.High < 1 }
 
 // ratio pairs the valid runs of two cells by block. It also says, in words, what it had to leave out.
-func (s *Sweep) ratio(cell, baseline Cell, metric string, level float64) (i Interval, skipped string) {
-	logs, unusable := s.logRatios(cell, baseline, metric)
+func (s *index) ratio(cell, baseline Cell, metric string, level float64) (i Interval, skipped string) {
+	logs, unusable := s.logRatios(cell, baseline, ofMetric(metric))
 	if unusable > 0 {
 		skipped = fmt.Sprintf("%d blocks left out, their %s is no positive number", unusable, MetricLabel(metric))
 	}
 	return logInterval(logs, level), skipped
 }
 
+// ofMetric takes a metric of a run.
+func ofMetric(metric string) func(*Run) (float64, bool) {
+	return ofMap(func(r *Run) map[string]float64 { return r.Metrics }, metric)
+}
+
 // logRatios returns the logarithms of the ratios of two cells in the blocks in which both have a
-// metric, and the number of blocks in which a value is no positive number.
-func (s *Sweep) logRatios(cell, baseline Cell, metric string) (logs []float64, unusable int) {
-	pairs, unusable := s.pairs(cell, baseline, metric)
+// value, and the number of blocks in which one is no positive number.
+func (s *index) logRatios(cell, baseline Cell, value func(*Run) (float64, bool)) (logs []float64, unusable int) {
+	pairs, unusable := s.pairs(cell, baseline, value)
 	for _, pair := range pairs {
 		logs = append(logs, pair.log)
 	}
@@ -73,26 +78,24 @@ type pair struct {
 	session session
 }
 
-func (s *Sweep) pairs(cell, baseline Cell, metric string) (pairs []pair, unusable int) {
+func (s *index) pairs(cell, baseline Cell, value func(*Run) (float64, bool)) (pairs []pair, unusable int) {
 	base := make(map[int]float64)
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if value, ok := run.Metrics[metric]; ok && run.Cell == baseline && run.Valid() {
-			base[run.Block] = value
+	for _, run := range s.runs[baseline] {
+		if v, ok := value(run); ok && run.Valid() {
+			base[run.Block] = v
 		}
 	}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		value, ok := run.Metrics[metric]
+	for _, run := range s.runs[cell] {
+		v, ok := value(run)
 		other, paired := base[run.Block]
-		if !ok || !paired || run.Cell != cell || !run.Valid() {
+		if !ok || !paired || !run.Valid() {
 			continue
 		}
-		if !(value > 0 && other > 0) || !isFinite(value) || !isFinite(other) {
+		if !(v > 0 && other > 0) || !isFinite(v) || !isFinite(other) {
 			unusable++
 			continue
 		}
-		pairs = append(pairs, pair{math.Log(value) - math.Log(other), run.session()})
+		pairs = append(pairs, pair{math.Log(v) - math.Log(other), run.session()})
 	}
 	return pairs, unusable
 }

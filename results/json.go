@@ -105,16 +105,17 @@ type documentCell struct {
 func (s *Sweep) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(s.document())
+	return encoder.Encode(s.index().document())
 }
 
-func (s *Sweep) document() document {
+func (s *index) document() document {
+	effects := s.effects()
 	d := document{
-		Meta: s.Meta, Distrust: s.sickness(), Warnings: s.Warnings, Answers: []documentAnswer{}, Effects: []documentEffect{},
+		Meta: s.Meta, Distrust: s.sick, Warnings: s.Warnings, Answers: []documentAnswer{}, Effects: []documentEffect{},
 		Steps: []documentStep{}, Fronts: []documentFront{}, Trends: []documentTrend{}, Cells: []documentCell{},
 	}
-	d.addChoices(s)
-	for _, e := range s.Effects() {
+	d.addChoices(s, effects)
+	for _, e := range effects {
 		d.Effects = append(d.Effects, documentEffect{
 			Comparison: e.Comparison, Point: e.Point, documentInterval: asDocument(e.Interval), Verdict: e.Verdict.String(), Reason: e.Reason,
 		})
@@ -128,7 +129,7 @@ func (s *Sweep) document() document {
 			metrics[metric] = true
 		}
 	}
-	for _, c := range s.Cells() {
+	for _, c := range s.cells() {
 		medians, bounds := make(map[string]float64), make(map[string]float64)
 		for metric := range metrics {
 			if median, ok := c.Median(metric); ok {
@@ -148,9 +149,9 @@ func (s *Sweep) document() document {
 }
 
 // addChoices adds what is more than a planned comparison.
-func (d *document) addChoices(s *Sweep) {
-	sections, trends := s.Sections(), s.Trends()
-	for _, a := range s.answersOf(sections, trends) {
+func (d *document) addChoices(s *index, effects []Effect) {
+	sections, trends := s.sections(effects), s.trends(effects)
+	for _, a := range s.answers(sections, trends) {
 		d.Answers = append(d.Answers, documentAnswer{a.Workload, a.Text})
 	}
 	for _, section := range sections {

@@ -14,7 +14,7 @@ const mostLate = 0.25
 // one with their bounds. If they were late by chance, the first is right; if it was the strategy that kept the load
 // from being on time, its latency lies below the bound, and the truth between the two. It is false where no run is
 // late, too many are, or something else is wrong.
-func (s *Sweep) compareLate(cell, baseline Cell, metric string, level float64) (i Interval, note string, ok bool) {
+func (s *index) compareLate(cell, baseline Cell, metric string, level float64) (i Interval, note string, ok bool) {
 	late := 0
 	for _, c := range []Cell{cell, baseline} {
 		carried := s.carried(c, metric)
@@ -27,8 +27,8 @@ func (s *Sweep) compareLate(cell, baseline Cell, metric string, level float64) (
 		return i, "", false
 	}
 	without, _ := s.ratio(cell, baseline, metric, level)
-	with := s.bounded(metric)
-	whole, _ := with.ratio(cell, baseline, metric, level)
+	logs, _ := s.logRatios(cell, baseline, orBound(metric))
+	whole := logInterval(logs, level)
 	if without.Blocks < 2 || math.IsNaN(whole.Low) {
 		return i, "", false
 	}
@@ -38,17 +38,15 @@ func (s *Sweep) compareLate(cell, baseline Cell, metric string, level float64) (
 		counted(late, "run", "runs")), true
 }
 
-// bounded is the sweep with bounds of a latency in the place of what its runs lack.
-func (s *Sweep) bounded(metric string) *Sweep {
-	with := &Sweep{Meta: s.Meta, Runs: make([]Run, len(s.Runs))}
-	for i, run := range s.Runs {
-		bound, late := run.Bounds[metric]
-		if _, known := run.Metrics[metric]; late && !known {
-			run.Metrics = map[string]float64{metric: bound}
+// orBound takes the bound of a latency in the place of what a run lacks.
+func orBound(metric string) func(*Run) (float64, bool) {
+	return func(run *Run) (float64, bool) {
+		if v, known := run.Metrics[metric]; known {
+			return v, true
 		}
-		with.Runs[i] = run
+		bound, late := run.Bounds[metric]
+		return bound, late
 	}
-	return with
 }
 
 // carried counts the valid runs of a cell by whether they carry a metric.
@@ -56,11 +54,10 @@ type carried struct{ known, late, few int }
 
 func (c carried) runs() int { return c.known + c.late + c.few }
 
-func (s *Sweep) carried(cell Cell, metric string) carried {
+func (s *index) carried(cell Cell, metric string) carried {
 	var c carried
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell != cell || !run.Valid() {
+	for _, run := range s.runs[cell] {
+		if !run.Valid() {
 			continue
 		}
 		_, known := run.Metrics[metric]
@@ -79,7 +76,7 @@ func (s *Sweep) carried(cell Cell, metric string) carried {
 
 // lacking says in how many of a cell's runs a latency, or the time to drain a backlog, is missing, and why. A
 // comparison of the others would be one of the blocks in which the load was on time.
-func (s *Sweep) lacking(cell Cell, metric string) string {
+func (s *index) lacking(cell Cell, metric string) string {
 	isLatency := isLatencyMetric(metric)
 	if !isLatency && metric != MetricDrain {
 		return ""

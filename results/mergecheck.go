@@ -163,7 +163,7 @@ func (m *merger) checkCells() error {
 		for _, cell := range cells {
 			if !has[part][cell] {
 				where := ""
-				if at := pointLabel(cell.Point(), all.points(cell.Workload)); at != "" {
+				if at := all.index().pointLabel(cell.Point()); at != "" {
 					where = " at " + at
 				}
 				return fmt.Errorf("%w: %s has no run of %s in %s%s, and %s has",

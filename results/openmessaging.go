@@ -177,11 +177,12 @@ func (r testResult) addLatencies(run *Run, lines map[float64][]*hlogLine) error 
 // writeTestResults writes omb/….json, one for each cell, of the run that stands for it.
 func (s *Sweep) writeTestResults() error {
 	files := s.fileSet(ombDir, testResultPattern)
-	for _, workload := range s.workloadNames() {
-		cells := s.cellsOf(workload)
+	x := s.index()
+	for _, workload := range x.names {
+		cells := x.cellsOf(workload)
 		names := pointNames(cells)
 		for i, cell := range cells {
-			run := s.typicalRun(cell)
+			run := x.typicalRun(cell)
 			if run == nil {
 				continue
 			}
@@ -219,10 +220,10 @@ var testResultPattern = regexp.MustCompile(`-[0-9]{4,}\.json$`)
 
 // typicalRun is the run of a cell whose value of the primary metric is nearest to the median (of two, the one that was
 // executed first), of those that were verified and not overloaded; nil if there is none.
-func (s *Sweep) typicalRun(cell Cell) *Run {
+func (s *index) typicalRun(cell Cell) *Run {
 	var runs []*Run
-	for i := range s.Runs {
-		if run := &s.Runs[i]; run.Cell == cell && run.Valid() && !run.Overloaded && run.Unmeasured == "" {
+	for _, run := range s.runs[cell] {
+		if run.Valid() && !run.Overloaded && run.Unmeasured == "" {
 			runs = append(runs, run)
 		}
 	}
@@ -254,16 +255,11 @@ func (s *Sweep) typicalRun(cell Cell) *Run {
 // one name are drawn in one chart.
 func pointNames(cells []Cell) []string {
 	names := make([]string, len(cells))
+	keys := slices.DeleteFunc(differingKeys(cells), func(k cellKey) bool { return k.key == "strategy" || k.key == "build" })
 	for i, cell := range cells {
 		names[i] = cell.Workload
-		for _, key := range cellKeys {
-			if key.key == "strategy" || key.key == "build" {
-				continue
-			}
-			value := key.value(cell)
-			if slices.ContainsFunc(cells, func(other Cell) bool { return key.value(other) != value }) {
-				names[i] += fmt.Sprintf(" %s=%s", key.key, cmp.Or(value, "0"))
-			}
+		for _, key := range keys {
+			names[i] += fmt.Sprintf(" %s=%s", key.key, cmp.Or(key.value(cell), "0"))
 		}
 	}
 	return names

@@ -20,9 +20,9 @@ const (
 var clientKeys = []string{"producers", "consumers", "workers", gomaxprocsKey}
 
 // fitLines fits the scaling law to each line that allows it.
-func (s *Sweep) fitLines(t *Trend, sick string) {
+func (s *index) fitLines(t *Trend) {
 	reason := t.unfittable()
-	if sick != "" {
+	if s.sick != "" {
 		reason = "the sweep is not to be trusted"
 	}
 	var levels []int
@@ -112,22 +112,22 @@ func (s *Sweep) usableProcessors() float64 {
 }
 
 // fitLine fits the law to the medians of a strategy at levels of an axis, or says why not.
-func (s *Sweep) fitLine(t *Trend, strategy string, levels []int) (*Fit, string) {
+func (s *index) fitLine(t *Trend, strategy string, levels []int) (*Fit, string) {
 	var n, medians []float64
 	var runs [][]float64 // by level and block
-	blocks := s.blocksOf(t.Workload)
+	blocks := s.workloadRun(t.Workload).blocks
 	if len(blocks) < fewestBlocks {
 		return nil, fmt.Sprintf("%s; the intervals of its coefficients need %d", counted(len(blocks), "block", "blocks"), fewestBlocks)
 	}
 	for _, i := range levels {
 		cell := cellAt(t.Points[i], strategy, "")
-		values, ran := s.byBlock(cell, t.Metric, blocks)
-		if !ran {
+		if len(s.runs[cell]) == 0 {
 			continue
 		}
 		if distrust := s.distrust(cell, t.Metric); distrust != "" {
 			return nil, distrust
 		}
+		values := byBlock(s.runs[cell], t.Metric, blocks)
 		median := medianKnown(slices.Clone(values))
 		if !(median > 0) {
 			return nil, "no positive median at " + t.words(t.Values[i])
@@ -152,37 +152,19 @@ func (s *Sweep) fitLine(t *Trend, strategy string, levels []int) (*Fit, string) 
 	return f, ""
 }
 
-// blocksOf are those in which a workload was run, ascending.
-func (s *Sweep) blocksOf(workload string) []int {
-	var blocks []int
-	for i := range s.Runs {
-		if run := &s.Runs[i]; run.Cell.Workload == workload && !slices.Contains(blocks, run.Block) {
-			blocks = append(blocks, run.Block)
-		}
-	}
-	slices.Sort(blocks)
-	return blocks
-}
-
-// byBlock returns the metric of a cell in each of the blocks, NaN where no valid run has it, and whether the
-// cell was run at all.
-func (s *Sweep) byBlock(cell Cell, metric string, blocks []int) (values []float64, ran bool) {
-	values = make([]float64, len(blocks))
+// byBlock returns the metric of the runs of a cell in each of the blocks, NaN where no valid run has it.
+func byBlock(runs []*Run, metric string, blocks []int) []float64 {
+	values := make([]float64, len(blocks))
 	for i := range values {
 		values[i] = math.NaN()
 	}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Cell != cell {
-			continue
-		}
-		ran = true
+	for _, run := range runs {
 		at, _ := slices.BinarySearch(blocks, run.Block)
 		if value, ok := run.Metrics[metric]; ok && run.Valid() && isFinite(value) {
 			values[at] = value
 		}
 	}
-	return values, ran
+	return values
 }
 
 // medianKnown is the median of the values that are numbers; it sorts all. NaN sorts first.

@@ -49,9 +49,16 @@ type Column struct {
 // concurrencies, in the order of Cells. A workload that was not run has a section without cells, and one
 // whose highest rate was searched for has a single one with the searches, whatever rates were tried.
 func (s *Sweep) Sections() []Section {
-	cells, effects, health := s.Cells(), s.Effects(), s.Health()
+	x := s.index()
+	return x.sections(x.effects())
+}
+
+func (s *index) sections(all []Effect) []Section {
+	cells := byPoint(s.cells(), func(c *CellSummary) Cell { return c.Cell })
+	effects := byPoint(all, func(e *Effect) Cell { return e.Point })
+	health := byPoint(s.health, func(h *Health) Cell { return h.Point })
 	var sections []Section
-	for _, name := range s.workloadNames() {
+	for _, name := range s.names {
 		w := s.workload(name)
 		w.Primary = s.primary(name)
 		points := s.points(name)
@@ -60,18 +67,8 @@ func (s *Sweep) Sections() []Section {
 			continue
 		}
 		for _, point := range points {
-			section := Section{Workload: w, Point: point, Where: pointLabel(point, points), Effects: effectsAt(point, effects)}
+			section := Section{Workload: w, Point: point, Where: s.pointLabel(point), Cells: cells[point], Effects: effects[point], Health: health[point]}
 			section.Description = describe(w, point, section.Where)
-			for _, c := range cells {
-				if c.Cell.Point() == point {
-					section.Cells = append(section.Cells, c)
-				}
-			}
-			for _, h := range health {
-				if h.Point == point {
-					section.Health = append(section.Health, h)
-				}
-			}
 			section.Steps = s.steps(point)
 			section.Front = s.front(&section)
 			section.fillTables(s)
@@ -117,20 +114,29 @@ func describe(w Workload, point Cell, where string) string {
 	return strings.Join(parts, ", ")
 }
 
-// pointLabel names what distinguishes a point from the others of its workload; "" if it is the only one.
-func pointLabel(point Cell, points []Cell) string {
-	var parts []string
+// differingKeys are the keys in which cells differ.
+func differingKeys(cells []Cell) []cellKey {
+	var keys []cellKey
 	for _, key := range cellKeys {
-		differs := func(other Cell) bool { return key.value(other) != key.value(point) }
-		if slices.ContainsFunc(points, differs) {
-			parts = append(parts, key.key+" "+cmp.Or(key.value(point), "0"))
+		differs := func(other Cell) bool { return key.value(other) != key.value(cells[0]) }
+		if slices.ContainsFunc(cells, differs) {
+			keys = append(keys, key)
 		}
+	}
+	return keys
+}
+
+// pointLabel names what distinguishes a point from others, given the keys in which they differ; "" if there are none.
+func pointLabel(point Cell, keys []cellKey) string {
+	var parts []string
+	for _, key := range keys {
+		parts = append(parts, key.key+" "+cmp.Or(key.value(point), "0"))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // cellNotes are the notes on the cells of a section, but for what its effects tell.
-func (s *Sweep) cellNotes(section *Section) []string {
+func (s *index) cellNotes(section *Section) []string {
 	var notes []string
 	for i := range section.Cells {
 		c := &section.Cells[i]
@@ -159,8 +165,4 @@ func effectNotes(effects []Effect) []string {
 		notes = append(notes, enumerate(strategies)+": "+group.reason)
 	}
 	return notes
-}
-
-func effectsAt(point Cell, effects []Effect) []Effect {
-	return slices.DeleteFunc(slices.Clone(effects), func(e Effect) bool { return e.Point != point })
 }

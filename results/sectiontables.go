@@ -3,7 +3,7 @@ package results
 import "slices"
 
 // fillTables makes the tables of a section with cells.
-func (s *Section) fillTables(sweep *Sweep) {
+func (s *Section) fillTables(sweep *index) {
 	s.Tables = append(s.Tables, s.primaryTable(&sweep.Meta))
 	for _, kind := range []string{KindProduce, KindConsume, KindEndToEnd} {
 		if t, ok := s.roleTable(kind); ok {

@@ -41,16 +41,18 @@ type Fact struct{ Name, Value string }
 
 // Summary returns the sweep in words and tables.
 func (s *Sweep) Summary() Summary {
-	sections, trends, effects := s.Sections(), s.Trends(), s.Effects()
+	x := s.index()
+	effects := x.effects()
+	sections, trends := x.sections(effects), x.trends(effects)
 	return Summary{
 		Title:        "tailrace: which concurrency model?",
-		Headline:     s.headline(),
-		Distrust:     s.sickness(),
-		Doubt:        s.doubt(),
-		Answers:      s.answersOf(sections, trends),
+		Headline:     x.headline(),
+		Distrust:     x.sick,
+		Doubt:        x.doubt(),
+		Answers:      x.answers(sections, trends),
 		Verification: s.verificationLines(),
 		Preflight:    s.preflightLine(),
-		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), s.hostWarnings(effects), s.runWarnings()),
+		Warnings:     slices.Concat(s.Meta.Warnings, s.Warnings, s.neighbours(), s.shortened(), x.hostWarnings(effects), s.runWarnings()),
 		Sections:     sections,
 		Trends:       trends,
 		Footnotes:    s.footnotes(sections, effects),

@@ -8,16 +8,15 @@ import (
 
 // sustainedNotes say what the cells of sustained runs held and gave back: medians over their valid runs,
 // of what grows the most.
-func (s *Sweep) sustainedNotes(section *Section) []string {
+func (s *index) sustainedNotes(section *Section) []string {
 	var notes []string
 	for i := range section.Cells {
 		cell := section.Cells[i].Cell
 		var held, trimmed, verified []float64
 		var most [5]int64
-		for j := range s.Runs {
-			run := &s.Runs[j]
+		for _, run := range s.runs[cell] {
 			kept := run.Sustained
-			if run.Cell != cell || !run.Valid() || kept == nil {
+			if !run.Valid() || kept == nil {
 				continue
 			}
 			held = append(held, kept.Held)

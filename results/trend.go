@@ -98,24 +98,37 @@ type Coefficient struct {
 // Meta.Workloads. A workload whose highest rate was searched for has none: its rates were not chosen to be
 // compared.
 func (s *Sweep) Trends() []Trend {
-	effects, sick := s.Effects(), s.sickness()
+	x := s.index()
+	return x.trends(x.effects())
+}
+
+func (s *index) trends(effects []Effect) []Trend {
+	at := make(map[Cell][]int) // indices of effects by point
+	for i := range effects {
+		at[effects[i].Point] = append(at[effects[i].Point], i)
+	}
 	var trends []Trend
-	for _, name := range s.workloadNames() {
+	for _, name := range s.names {
 		if len(s.searches(name)) > 0 {
 			continue
 		}
 		for _, axis := range s.axes(name) {
 			t := Trend{Axis: axis, Metric: s.primary(name)}
 			t.Lines = s.lines(&t)
-			for _, e := range effects {
-				if e.Metric == t.Metric && slices.Contains(axis.Points, e.Point) {
-					t.Effects = append(t.Effects, e)
+			var along []int
+			for _, point := range axis.Points {
+				along = append(along, at[point]...)
+			}
+			slices.Sort(along)
+			for _, i := range along {
+				if effects[i].Metric == t.Metric {
+					t.Effects = append(t.Effects, effects[i])
 				}
 			}
-			if sick == "" {
+			if s.sick == "" {
 				s.findCrossovers(&t)
 			}
-			s.fitLines(&t, sick)
+			s.fitLines(&t)
 			trends = append(trends, t)
 		}
 	}
@@ -123,15 +136,17 @@ func (s *Sweep) Trends() []Trend {
 }
 
 // lines are the strategies of this build along an axis.
-func (s *Sweep) lines(t *Trend) []Line {
+func (s *index) lines(t *Trend) []Line {
 	points := make(map[string]int) // at which a strategy was run
 	var strategies []string
-	for _, cell := range s.cellsOf(t.Workload) {
-		if cell.Arm != "" || cell.Build != "" || !slices.Contains(t.Points, cell.Point()) {
-			continue
-		}
-		if points[cell.Strategy]++; points[cell.Strategy] == 1 {
-			strategies = append(strategies, cell.Strategy)
+	for _, point := range t.Points {
+		for _, cell := range s.workloadRun(t.Workload).at[point] {
+			if cell.Arm != "" || cell.Build != "" {
+				continue
+			}
+			if points[cell.Strategy]++; points[cell.Strategy] == 1 {
+				strategies = append(strategies, cell.Strategy)
+			}
 		}
 	}
 	var lines []Line
