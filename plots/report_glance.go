@@ -73,7 +73,7 @@ func glance(summary *results.Summary) *pageTable {
 		if point++; i == 0 || summary.Sections[i-1].Workload.Name != section.Workload.Name {
 			workload, point = workload+1, 0
 		}
-		for _, effects := range byBaseline(section.Effects) {
+		for _, effects := range rowsOf(section.Effects) {
 			row := pageRow{Label: section.Workload.Name, Link: workloadID(workload)}
 			if several {
 				row.Cells = append(row.Cells, pageCell{Text: section.Where, Class: "left"})
@@ -108,9 +108,9 @@ func compared(summary *results.Summary) (strategies []string, several bool) {
 	return strategies, several
 }
 
-// byBaseline groups effects that have one baseline; comparisons with the same strategy of another build
-// belong together.
-func byBaseline(effects []results.Effect) [][]results.Effect {
+// rowsOf groups effects into the rows of the table: those with one baseline. Comparisons of each strategy with itself of
+// another build have as many baselines as strategies, and one row: its baseline is "each".
+func rowsOf(effects []results.Effect) [][]results.Effect {
 	var groups [][]results.Effect
 	for _, e := range effects {
 		same := func(group []results.Effect) bool {

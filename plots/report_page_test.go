@@ -275,6 +275,24 @@ func TestPageGlance(t *testing.T) {
 	}
 }
 
+// A row has one baseline, and the comparisons of all strategies with themselves of another build have one row.
+func TestPageGlanceRows(t *testing.T) {
+	of := func(strategy, baseline, build string) results.Effect {
+		return results.Effect{Comparison: results.Comparison{Strategy: strategy, Baseline: baseline, BaselineBuild: build}}
+	}
+	var rows [][]string
+	for _, effects := range rowsOf([]results.Effect{of("a", "mutex", ""), of("b", "raw", ""), of("c", "c", "old"), of("d", "mutex", ""), of("e", "e", "old"), of("f", "f", "older")}) {
+		var row []string
+		for _, e := range effects {
+			row = append(row, e.Strategy)
+		}
+		rows = append(rows, row)
+	}
+	if want := [][]string{{"a", "d"}, {"b"}, {"c", "e"}, {"f"}}; !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Errorf("rows %q, want %q", rows, want)
+	}
+}
+
 // No ratio stands beside a metric that some runs do not carry.
 func TestPageWithoutRatiosOfLuck(t *testing.T) {
 	p99 := results.LatencyMetric(results.KindConsume, "p99")

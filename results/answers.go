@@ -136,20 +136,9 @@ func (s *index) noVerdict(reason string) string {
 	return "no verdict, because " + reason
 }
 
-// byBaseline groups effects that have one baseline, in the order of the first of each.
+// byBaseline groups effects that a sentence can compare with one baseline, the same strategy of the same build.
 func byBaseline(effects []Effect) [][]Effect {
-	var groups [][]Effect
-	for _, e := range effects {
-		same := func(group []Effect) bool {
-			return group[0].Baseline == e.Baseline && group[0].BaselineBuild == e.BaselineBuild
-		}
-		if at := slices.IndexFunc(groups, same); at >= 0 {
-			groups[at] = append(groups[at], e)
-		} else {
-			groups = append(groups, []Effect{e})
-		}
-	}
-	return groups
+	return groupBy(effects, func(e Effect) [2]string { return [2]string{e.Baseline, e.BaselineBuild} })
 }
 
 // findings are the clauses on effects with one baseline.

@@ -136,18 +136,19 @@ func (d *dimension) groups(points []Cell) [][]Cell {
 	points = slices.DeleteFunc(slices.Clone(points), func(c Cell) bool { return !isFinite(d.on(c)) || d.on(c) < d.least })
 	slices.SortStableFunc(points, func(a, b Cell) int { return cmp.Compare(d.on(a), d.on(b)) })
 	var groups [][]Cell
-	for _, loose := range groupBy(points, func(c *Cell) {
-		d.clear(c)
+	for _, loose := range groupBy(points, func(c Cell) Cell {
+		d.clear(&c)
 		if d.leads {
 			c.FetchBytes = 0
 		}
+		return c
 	}) {
 		follows := slices.IsSortedFunc(loose, func(a, b Cell) int { return cmp.Compare(a.FetchBytes, b.FetchBytes) })
 		if follows && d.ascends(loose) {
 			groups = append(groups, loose)
 			continue
 		}
-		for _, strict := range groupBy(loose, d.clear) {
+		for _, strict := range groupBy(loose, func(c Cell) Cell { d.clear(&c); return c }) {
 			if d.ascends(strict) {
 				groups = append(groups, strict)
 			}
@@ -167,20 +168,19 @@ func (d *dimension) ascends(points []Cell) bool {
 	return len(points) > 1
 }
 
-// groupBy puts points together that are equal once something is cleared, in the order of the first of each.
-func groupBy(points []Cell, clear func(*Cell)) [][]Cell {
-	var groups [][]Cell
-	at := make(map[Cell]int)
-	for _, point := range points {
-		rest := point
-		clear(&rest)
-		group, seen := at[rest]
+// groupBy puts together what has one key, in the order of the first of each.
+func groupBy[T any, K comparable](all []T, key func(T) K) [][]T {
+	var groups [][]T
+	at := make(map[K]int)
+	for _, one := range all {
+		k := key(one)
+		group, seen := at[k]
 		if !seen {
 			group = len(groups)
-			at[rest] = group
+			at[k] = group
 			groups = append(groups, nil)
 		}
-		groups[group] = append(groups[group], point)
+		groups[group] = append(groups[group], one)
 	}
 	return groups
 }
