@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,19 +16,24 @@ import (
 // or have a run in common. Test with errors.Is; the error says what differs between which directories.
 var ErrMerge = errors.New("results can't be merged")
 
-// Merge writes the runs of several sweep directories as one into a new directory, and returns what that
-// holds. The directories are shards of one plan, each block whole on one machine, or sweeps of one design from
+// Merge writes the runs of several sweep directories as one into a new directory, with their histograms and
+// profiles, and returns what that holds: Sweep.WriteFiles makes the rest of it. The directories are shards of one plan, each block whole on one machine, or sweeps of one design from
 // several days or machines, with whatever seeds and numbers of blocks: the same cells and loads, the same planned
 // comparisons, the same tailrace, machines of a kind. Anything else is refused with ErrMerge before anything is
 // written, and so are searches, whose probes depend on the machine and the day.
 //
+// Where the context ends before the last run is copied, or anything can't be read or written, nothing is left of the
+// new directory. The context's error is then in the chain.
+//
 // Blocks stay whole. Those of shards of one plan keep their numbers; of several sweeps they are numbered on, in
 // the order in which the sweeps began, and runs get the session that they are of. Runs get new indices,
-// histograms and profiles are copied, and Meta.Parts lists the parts; results that were merged already can be
-// merged with further ones.
-func Merge(dirs []string, out string) (_ *Sweep, err error) {
+// and Meta.Parts lists the parts; results that were merged already can be merged with further ones.
+func Merge(ctx context.Context, dirs []string, out string) (*Sweep, error) {
 	m := merger{}
 	for _, dir := range dirs {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("results: merge: %w", err)
+		}
 		part, err := Load(dir)
 		if err != nil {
 			return nil, err
@@ -43,20 +49,24 @@ func Merge(dirs []string, out string) (_ *Sweep, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.copyTo(w); err != nil {
-		return nil, errors.Join(err, w.undo())
+	err = m.copyTo(ctx, w)
+	if err == nil {
+		err = w.writeMeta(&meta) // last: until now it says that the sweep is under way
 	}
-	if err := w.Finish(&meta); err != nil {
+	if err != nil {
+		return nil, errors.Join(err, m.undo(w))
+	}
+	if err := w.Close(); err != nil {
 		return nil, err
 	}
 	return Load(out)
 }
 
-// undo takes back all that a Writer has written.
-func (w *Writer) undo() error {
-	for i := range w.sweep.Runs {
-		if name := w.sweep.Runs[i].Latency; name != "" {
-			_ = os.Remove(filepath.Join(w.sweep.Dir, name))
+// undo takes back all that was written of the merged sweep.
+func (m *merger) undo(w *Writer) error {
+	for i := range m.runs {
+		if run := m.merged(i); run.Latency != "" {
+			_ = os.Remove(filepath.Join(w.sweep.Dir, run.Latency))
 		}
 	}
 	for _, p := range w.sweep.Meta.Profiles {
@@ -167,17 +177,26 @@ func overlap(a, b map[int]bool) bool {
 // hostOf is the machine that executed a run: that of the sweep, where the run does not say.
 func (s *Sweep) hostOf(run *Run) string { return cmp.Or(run.Host, s.Meta.Environment.Host) }
 
+// merged is a run as it is in the merged sweep.
+func (m *merger) merged(i int) Run {
+	r := &m.runs[i]
+	run := *r.run
+	run.Index, run.Block, run.Session = i, r.block, r.session
+	run.Host = r.part.hostOf(r.run)
+	if run.Latency != "" {
+		run.Latency = latencyDir + "/" + latencyName(&run)
+	}
+	return run
+}
+
 // copyTo writes the runs, their histograms and the profiles.
-func (m *merger) copyTo(w *Writer) error {
-	for i, r := range m.runs {
-		run := *r.run
-		run.Index, run.Block, run.Session = i, r.block, r.session
-		run.Host = r.part.hostOf(r.run)
-		from := run.Latency
-		if from != "" {
-			run.Latency = latencyDir + "/" + latencyName(&run)
+func (m *merger) copyTo(ctx context.Context, w *Writer) error {
+	for i := range m.runs {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("results: merge: %w", err)
 		}
-		err := w.add(&run, func(out io.Writer) error { return r.part.copyFile(out, from) })
+		run, from := m.merged(i), &m.runs[i]
+		err := w.add(&run, func(out io.Writer) error { return from.part.copyFile(out, from.run.Latency) })
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -73,7 +74,7 @@ func TestMerge(t *testing.T) {
 		m.Interrupted = true
 	})
 	out := filepath.Join(tempDir(t), "merged")
-	s, err := results.Merge([]string{a, b}, out)
+	s, err := results.Merge(t.Context(), []string{a, b}, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +118,51 @@ func TestMerge(t *testing.T) {
 
 	// Further parts are merged with what was merged.
 	c := writePart(t, "c", []int{7, 8, 10, 11}, 2, nil)
-	s, err = results.Merge([]string{out, c}, filepath.Join(tempDir(t), "all"))
+	s, err = results.Merge(t.Context(), []string{out, c}, filepath.Join(tempDir(t), "all"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"a: virtual machine", "b: virtual machine", "c: virtual machine"}; len(s.Runs) != 24 || len(s.Meta.Parts) != 3 || !slices.Equal(s.Meta.Warnings, want) {
 		t.Errorf("%d runs, %d parts, warnings %q", len(s.Runs), len(s.Meta.Parts), s.Meta.Warnings)
+	}
+}
+
+// endsAfter is a context that ends when it has been asked so often.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a merge is interrupted, nothing is left of it, and it can be done again.
+func TestMergeInterrupted(t *testing.T) {
+	dirs := []string{writePart(t, "a", []int{0, 2}, 2, nil), writePart(t, "b", []int{1}, 2, nil)}
+	parent := tempDir(t)
+	out := filepath.Join(parent, "new", "merged")
+	ended := 0
+	for ; ; ended++ {
+		s, err := results.Merge(&endsAfter{t.Context(), ended}, dirs, out)
+		if err == nil {
+			if len(s.Runs) != 6 || s.Meta.Interrupted {
+				t.Errorf("%d runs, interrupted %t", len(s.Runs), s.Meta.Interrupted)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) || s != nil {
+			t.Fatalf("%v and %v, want a context that ended", s, err)
+		}
+		if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+			t.Fatalf("interrupted after %d steps: left %v, %v", ended, left, err)
+		}
+	}
+	if ended != 2+6 {
+		t.Errorf("interrupted at %d moments, want one for each part and run", ended)
 	}
 }
 
@@ -132,7 +172,7 @@ func TestHostsThatDiffer(t *testing.T) {
 		told  bool
 	}{"alike": {2.001, false}, "different": {2.5, true}} {
 		dirs := []string{writePart(t, "a", []int{0, 1, 2, 3, 4}, 2, nil), writePart(t, "b", []int{5, 6, 7, 8, 9}, c.other, nil)}
-		s, err := results.Merge(dirs, filepath.Join(tempDir(t), "merged"))
+		s, err := results.Merge(t.Context(), dirs, filepath.Join(tempDir(t), "merged"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func TestMergeRefuses(t *testing.T) {
 		"the run of actor in mix in block 0 is in ":              {first, first},
 	} {
 		out := filepath.Join(tempDir(t), "new", "merged")
-		s, err := results.Merge(dirs, out)
+		s, err := results.Merge(t.Context(), dirs, out)
 		if !errors.Is(err, results.ErrMerge) || !strings.Contains(err.Error(), want) || s != nil {
 			t.Errorf("error %v, want one with %q", err, want)
 			continue
@@ -64,14 +64,14 @@ func TestMergeRefuses(t *testing.T) {
 			t.Errorf("%s: something was written", want)
 		}
 	}
-	if _, err := results.Merge([]string{first}, first); !errors.Is(err, results.ErrExists) {
+	if _, err := results.Merge(t.Context(), []string{first}, first); !errors.Is(err, results.ErrExists) {
 		t.Errorf("onto itself: %v", err)
 	}
 	if err := os.Remove(filepath.Join(first, "latency", "0003-mix-mutex-b2.hlog")); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(tempDir(t), "merged")
-	if _, err := results.Merge([]string{first}, out); err == nil || exists(out) {
+	if _, err := results.Merge(t.Context(), []string{first}, out); err == nil || exists(out) {
 		t.Errorf("a histogram that is missing: %v, left %v", err, exists(out))
 	}
 }
@@ -94,7 +94,7 @@ func editFile(t *testing.T, path, old, new string) {
 
 func TestMergeRefusesOtherRuns(t *testing.T) {
 	merge := func(dirs ...string) error {
-		_, err := results.Merge(dirs, filepath.Join(tempDir(t), "merged"))
+		_, err := results.Merge(t.Context(), dirs, filepath.Join(tempDir(t), "merged"))
 		return err
 	}
 	day := func(n int) string { return writeDay(t, "a", n, 2, []float64{2, 2, 2}) }
@@ -121,7 +121,7 @@ func TestMergeRefusesOtherRuns(t *testing.T) {
 		t.Errorf("a finished sweep without a cell: %v", err)
 	}
 	editFile(t, filepath.Join(third, "meta.json"), `"interrupted": false`, `"interrupted": true`)
-	s, err := results.Merge([]string{first, third}, filepath.Join(tempDir(t), "merged"))
+	s, err := results.Merge(t.Context(), []string{first, third}, filepath.Join(tempDir(t), "merged"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestMergeRefusesOtherRuns(t *testing.T) {
 func TestMergeRefusesTheSameRunsTwice(t *testing.T) {
 	merge := func(dirs ...string) (string, error) {
 		out := filepath.Join(tempDir(t), "merged")
-		_, err := results.Merge(dirs, out)
+		_, err := results.Merge(t.Context(), dirs, out)
 		return out, err
 	}
 	first, second := writeDay(t, "a", 1, 2, []float64{2, 2}), writeDay(t, "a", 2, 2, []float64{2, 2})

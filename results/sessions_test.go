@@ -16,7 +16,7 @@ import (
 
 func mergeDirs(t *testing.T, dirs ...string) *results.Sweep {
 	t.Helper()
-	s, err := results.Merge(dirs, filepath.Join(tempDir(t), "merged"))
+	s, err := results.Merge(t.Context(), dirs, filepath.Join(tempDir(t), "merged"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,9 @@ func TestMergeDays(t *testing.T) {
 		if c[0] != c[1] {
 			t.Errorf("%s %q, want %q", what, c[0], c[1])
 		}
+	}
+	if err := s.WriteFiles(); err != nil {
+		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(s.Dir, "summary.md")); err != nil || !strings.Contains(string(text), "UTC, seeds 7, 8.") {
 		t.Errorf("summary.md: %v\n%s", err, text)

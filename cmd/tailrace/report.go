@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tailrace/harness"
 	"tailrace/results"
 )
 
@@ -27,7 +29,8 @@ the directories; what was merged can be merged with a further day.
 
 Exit codes: 0 all runs verified, 1 a run gave a wrong answer, 2 bad input, or output
 that can't be written, 3 a run could not be measured, 130 interrupted: every file is
-then whole, an old one or a new one, but a merged directory may lack some.`
+then whole, an old one or a new one. Of a merge there is then nothing, or all runs and
+the command that writes the rest.`
 
 func newReport() *cobra.Command {
 	var asJSON bool
@@ -40,7 +43,19 @@ func newReport() *cobra.Command {
 		Args:                  someDirectories,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return untilInterrupted(cmd.Context(), func() error { return report(cmd.OutOrStdout(), args, out, asJSON) })
+			if len(args) > 1 {
+				return reportMerged(cmd.Context(), cmd.OutOrStdout(), args, out, asJSON)
+			}
+			if out != "" {
+				return usagef("--out %s: there is nothing to merge; give several directories, or leave --out out", out)
+			}
+			return untilInterrupted(cmd.Context(), func() error {
+				sweep, err := results.Load(args[0])
+				if err != nil {
+					return usageError{fmt.Errorf("%w; give the --out directory of a tailrace run", err)}
+				}
+				return report(cmd.OutOrStdout(), sweep, asJSON)
+			})
 		},
 		ValidArgsFunction: completeDirectories,
 	}
@@ -49,55 +64,48 @@ func newReport() *cobra.Command {
 	return cmd
 }
 
-// report writes everything that is made from the runs of a directory, or of several that it merges.
-func report(w io.Writer, dirs []string, out string, asJSON bool) error {
-	sweep, dir, err := loadSweep(dirs, out)
-	if err != nil {
-		return err
-	}
+// report writes everything that is made from the runs of a directory.
+func report(w io.Writer, sweep *results.Sweep, asJSON bool) error {
 	if err := sweep.WriteFiles(); err != nil {
 		return outputError(err)
 	}
-	if err := writeCharts(sweep, dir); err != nil {
+	if err := writeCharts(sweep, sweep.Dir); err != nil {
 		return outputError(err)
 	}
 	if err := printSweep(w, sweep, asJSON); err != nil {
 		return outputError(err)
 	}
 	if !asJSON {
-		if _, err := fmt.Fprintln(w, filepath.Join(dir, reportFile)); err != nil {
+		if _, err := fmt.Fprintln(w, filepath.Join(sweep.Dir, reportFile)); err != nil {
 			return outputError(err)
 		}
 	}
 	return verified(sweep)
 }
 
-// loadSweep reads the results of one directory, or merges those of several into another.
-func loadSweep(dirs []string, out string) (sweep *results.Sweep, dir string, err error) {
-	if len(dirs) == 1 {
-		if out != "" {
-			return nil, "", usagef("--out %s: there is nothing to merge; give several directories, or leave --out out", out)
-		}
-		sweep, err := results.Load(dirs[0])
-		if err != nil {
-			return nil, "", usageError{fmt.Errorf("%w; give the --out directory of a tailrace run", err)}
-		}
-		return sweep, dirs[0], nil
-	}
-	dir, err = resultsDirectory(out, time.Now())
+// reportMerged merges the results of several directories into another, and reports on that. The merge ends by itself
+// when it is interrupted, since it has to take back what it wrote.
+func reportMerged(ctx context.Context, w io.Writer, dirs []string, out string, asJSON bool) error {
+	dir, err := resultsDirectory(out, time.Now())
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	sweep, err = results.Merge(dirs, dir)
+	sweep, err := results.Merge(ctx, dirs, dir)
 	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: nothing was merged", harness.ErrInterrupted)
 	case errors.Is(err, results.ErrExists):
-		return nil, "", usagef("--out %s already holds results; name another directory, or remove it", dir)
+		return usagef("--out %s already holds results; name another directory, or remove it", dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
+		return usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
 	case err != nil:
-		return nil, "", usageError{err}
+		return usageError{err}
 	}
-	return sweep, dir, nil
+	err = untilInterrupted(ctx, func() error { return report(w, sweep, asJSON) })
+	if errors.Is(err, harness.ErrInterrupted) {
+		return fmt.Errorf("%w: all runs are merged; to write the rest: tailrace report %s", err, dir)
+	}
+	return err
 }
 
 func someDirectories(cmd *cobra.Command, args []string) error {
