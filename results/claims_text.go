@@ -155,10 +155,10 @@ func withoutQuotes(text string) string { return strings.ReplaceAll(text, "`", ""
 // experiment, rule, figures and limits.
 func (c *Claims) WriteMarkdown(w io.Writer) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# The article on trial\n\n%s.\n\nBegun %s, seed %d.\n\n```sh\n%s\n```\n\n",
-		c.Headline(), c.Started.UTC().Format(time.DateTime)+" UTC", c.Seed, c.CommandText())
+	fmt.Fprintf(&out, "# The article on trial\n\n%s.\n\nBegun %s, seed %d.\n\n%s\n",
+		markdown(c.Headline()), c.Started.UTC().Format(time.DateTime)+" UTC", c.Seed, markdownFence("sh", c.CommandText()))
 	for _, fact := range c.Machine() {
-		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, fact.Value)
+		fmt.Fprintf(&out, "- %s: %s\n", markdownBlock(fact.Name), markdown(fact.Value))
 	}
 	if len(c.Warnings) > 0 {
 		out.WriteString("\n## Warnings\n\n")
@@ -182,11 +182,11 @@ func (c *Claims) WriteMarkdown(w io.Writer) error {
 }
 
 func (c *Claim) writeMarkdown(out *strings.Builder) {
-	fmt.Fprintf(out, "\n## %s: %s\n\n**%s**", quoted(c.Name), strings.TrimSuffix(c.Sentence, "."), c.Verdict)
+	fmt.Fprintf(out, "\n## %s: %s\n\n**%s**", markdown(quoted(c.Name)), markdown(strings.TrimSuffix(c.Sentence, ".")), markdown(string(c.Verdict)))
 	if text := c.FindingText(); text != "" {
-		fmt.Fprintf(out, ": %s", strings.TrimSuffix(text, "."))
+		fmt.Fprintf(out, ": %s", markdown(strings.TrimSuffix(text, ".")))
 	}
-	fmt.Fprintf(out, ".\n\nExperiment: %s.\n", strings.TrimSuffix(c.Experiment, "."))
+	fmt.Fprintf(out, ".\n\nExperiment: %s.\n", markdown(strings.TrimSuffix(c.Experiment, ".")))
 	if len(c.Conditions) > 0 {
 		t := c.RuleTable()
 		writeMarkdown(out, &t)
@@ -196,7 +196,7 @@ func (c *Claim) writeMarkdown(out *strings.Builder) {
 		writeMarkdown(out, &t)
 	}
 	if c.Limits != "" {
-		fmt.Fprintf(out, "\n%s\n", c.Limits)
+		fmt.Fprintf(out, "\n%s\n", markdownBlock(c.Limits))
 	}
 }
 

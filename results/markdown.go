@@ -11,24 +11,24 @@ import (
 func (s *Sweep) WriteSummary(w io.Writer) error {
 	var out strings.Builder
 	summary := s.Summary()
-	fmt.Fprintf(&out, "# %s\n\n", printable(summary.Title))
+	fmt.Fprintf(&out, "# %s\n\n", markdown(summary.Title))
 	if summary.Distrust != "" {
-		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", printable(summary.Distrust))
+		fmt.Fprintf(&out, "**This sweep is not to be trusted**: %s.\n\n", markdown(summary.Distrust))
 	}
 	if summary.Doubt != "" {
-		fmt.Fprintf(&out, "**Its findings are not to be relied on**: %s.\n\n", printable(summary.Doubt))
+		fmt.Fprintf(&out, "**Its findings are not to be relied on**: %s.\n\n", markdown(summary.Doubt))
 	}
 	for _, answer := range summary.Answers {
-		fmt.Fprintf(&out, "- %s\n", printable(answer.Text))
+		fmt.Fprintf(&out, "- %s\n", markdownBlock(answer.Text))
 	}
-	fmt.Fprintf(&out, "\n%s\n\n", printable(summary.Headline))
+	fmt.Fprintf(&out, "\n%s\n\n", markdownBlock(summary.Headline))
 	writeList(&out, append(summary.Verification, summary.Preflight))
 	if len(summary.Warnings) > 0 {
 		fmt.Fprint(&out, "\n## Warnings\n\n")
 		writeList(&out, summary.Warnings)
 	}
 	for _, section := range summary.Sections {
-		fmt.Fprintf(&out, "\n## %s\n\n%s\n", printable(section.Workload.Name), printable(section.Description))
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n", markdown(section.Workload.Name), markdownBlock(section.Description))
 		for i := range section.Tables {
 			writeMarkdown(&out, &section.Tables[i])
 		}
@@ -39,7 +39,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	for i := range summary.Trends {
 		t := &summary.Trends[i]
-		fmt.Fprintf(&out, "\n## %s\n", printable(t.Title()))
+		fmt.Fprintf(&out, "\n## %s\n", markdown(t.Title()))
 		tables := t.Tables()
 		for j := range tables {
 			writeMarkdown(&out, &tables[j])
@@ -49,7 +49,7 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	fmt.Fprint(&out, "\n## How to read this\n")
 	for _, note := range summary.Footnotes {
-		fmt.Fprintf(&out, "\n%s\n", markdownText.Replace(note))
+		fmt.Fprintf(&out, "\n%s\n", markdownBlock(note))
 	}
 	out.WriteString("\n")
 	for _, text := range summary.Reading {
@@ -57,13 +57,12 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	}
 	fmt.Fprint(&out, "\n## Environment\n\n")
 	for _, fact := range summary.Environment {
-		fmt.Fprintf(&out, "- %s: %s\n", fact.Name, printable(fact.Value))
+		fmt.Fprintf(&out, "- %s: %s\n", markdownBlock(fact.Name), markdown(fact.Value))
 	}
-	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, %s.\n\n```sh\n%s\n```\n\nBeside this file: %s\n",
-		summary.Begun, summary.Seed, summary.Command, summary.Files)
+	fmt.Fprintf(&out, "\n## Reproduce\n\nBegun %s, %s.\n\n%s\nBeside this file: %s\n",
+		summary.Begun, summary.Seed, markdownFence("sh", summary.Command), summary.Files)
 	for _, source := range summary.Sources {
-		fence := strings.Repeat("`", max(3, 1+longestRun(source.Text, '`')))
-		fmt.Fprintf(&out, "\n%s:\n\n%syaml\n%s\n%s\n", quoted(source.Path), fence, strings.TrimRight(source.Text, "\n"), fence)
+		fmt.Fprintf(&out, "\n%s:\n\n%s", markdown(quoted(source.Path)), markdownFence("yaml", source.Text))
 	}
 	if len(summary.Profiles) > 0 {
 		out.WriteString("\nProfiles:\n\n")
@@ -76,21 +75,9 @@ func (s *Sweep) WriteSummary(w io.Writer) error {
 	return err
 }
 
-// longestRun is the length of the longest run of a character in a text.
-func longestRun(text string, of rune) int {
-	longest, run := 0, 0
-	for _, r := range text {
-		if run++; r != of {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
-}
-
 func writeList(out *strings.Builder, items []string) {
 	for _, item := range items {
-		fmt.Fprintf(out, "- %s\n", printable(item))
+		fmt.Fprintf(out, "- %s\n", markdownBlock(item))
 	}
 }
 
@@ -99,7 +86,7 @@ func writeMarkdown(out *strings.Builder, t *Table) {
 	out.WriteString("\n")
 	columns := append([]Column{{Head: t.Title, Cells: t.Labels, Left: true}}, t.Columns...)
 	for _, c := range columns {
-		fmt.Fprintf(out, "| %s ", markdownText.Replace(c.Head))
+		fmt.Fprintf(out, "| %s ", markdownCell(c.Head))
 	}
 	out.WriteString("|\n")
 	for _, c := range columns {
@@ -112,11 +99,8 @@ func writeMarkdown(out *strings.Builder, t *Table) {
 	out.WriteString("|\n")
 	for i := range t.Labels {
 		for _, c := range columns {
-			fmt.Fprintf(out, "| %s ", markdownText.Replace(c.Cells[i]))
+			fmt.Fprintf(out, "| %s ", markdownCell(c.Cells[i]))
 		}
 		out.WriteString("|\n")
 	}
 }
-
-// markdownText escapes what would end a cell of a table, and strikes nothing through.
-var markdownText = strings.NewReplacer("|", `\|`, "~", `\~`, "\n", " ")
