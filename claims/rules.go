@@ -235,7 +235,7 @@ func all() []claim {
 					atLeast("actor-hidden", 1.5, "at least one and a half times as many mistakes in it as in a mutex go unseen by a single client"),
 				},
 			},
-			measure: complexity,
+			measure: both(complexity, mistakes),
 		},
 		{
 			Claim: results.Claim{
