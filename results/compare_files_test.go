@@ -181,6 +181,23 @@ func TestCompareRefusesBadInput(t *testing.T) {
 	}
 }
 
+// A file that would take more memory to read than a machine may have is refused before it is read.
+func TestCompareRefusesALargeFile(t *testing.T) {
+	dir := tempDir(t)
+	small, large := filepath.Join(dir, "small.txt"), filepath.Join(dir, "large.txt")
+	write(t, small, "BenchmarkA 1 5 ns/op\n")
+	write(t, large, "BenchmarkA 1 5 ns/op\n")
+	if err := os.Truncate(large, 64<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	want := "results: " + large + " is larger than 64 MiB, and no larger file of benchmarks is read"
+	for _, pair := range [][2]string{{small, large}, {large, small}} {
+		if _, err := results.Compare(pair[0], pair[1], results.CompareOptions{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // A copy of a sweep is no second one, and one that ran at the same time has disturbed the first.
 func TestCompareRefusesACopy(t *testing.T) {
 	dir := tempDir(t)
