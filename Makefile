@@ -1,4 +1,4 @@
-.PHONY: sweep build install reference claims test race check bench clean
+.PHONY: sweep build install reference claims mutants test race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -34,6 +34,11 @@ reference: build
 claims: build
 	rm -rf results/claims
 	./bin/tailrace claims --out results/claims
+
+# What becomes of mutants of the core strategies, half an hour: the source of the table in docs/checks.md. Whoever changes
+# one of them has to make it anew.
+mutants:
+	TAILRACE_MUTATION="$(CURDIR)/claims/mutants.json" nice go test -count 1 -v -timeout 3h -run '^TestMutation$$' ./harness/torture
 
 test:
 	go vet ./...

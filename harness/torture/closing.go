@@ -64,16 +64,22 @@ func (r *round) closeOnce(n uint64) error {
 	if err := c.run(); err != nil {
 		return err
 	}
+	return c.closed(where, options, before)
+}
+
+// closed verifies a log that has been closed, and what it leaves behind.
+func (c *closeRun) closed(where *place, options strategies.Options, before resources) error {
 	if err := c.afterwards(); err != nil {
 		return err
 	}
 	if where.dir != "" {
 		before.descriptors-- // the lock on the directory
 	}
-	if err := noLeaks(before, where.dir, r.options.Patience); err != nil {
+	patience := c.round.options.Patience
+	if err := noLeaks(before, where.dir, patience); err != nil {
 		return err
 	}
-	return watched("a call after the log was opened again", r.options.Patience, func() error { return c.reopen(where, options) })
+	return watched("a call after the log was opened again", patience, func() error { return c.reopen(where, options) })
 }
 
 func (c *closeRun) run() error {

@@ -17,7 +17,7 @@ import (
 // sequenceCalls is the number of calls in one sequence.
 const sequenceCalls = 250
 
-// twin is a strategy that is compared, or mutex, which it is compared with.
+// twin is a strategy that is compared, or the one that it is compared with.
 type twin struct {
 	strategy strategies.Strategy
 	where    *place
@@ -27,8 +27,10 @@ type twin struct {
 }
 
 // differential makes the same calls, one after the other, of the strategy and of mutex.
-func (r *round) differential() error {
-	oracle, err := strategies.Find("mutex")
+func (r *round) differential() error { return r.against("mutex") }
+
+func (r *round) against(name string) error {
+	oracle, err := strategies.Find(name)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (r *round) compare(twins [2]*twin, trace *[]string) error {
 		got, want := call(twins[0]), call(twins[1])
 		*trace = append(*trace, name+" → "+want)
 		if got != want {
-			return violationf("%s gives %s, and %s of mutex, after the same calls", name, got, want)
+			return violationf("%s gives %s, and %s of %s, after the same calls", name, got, want, twins[1].strategy.Name)
 		}
 	}
 	*trace = append(*trace, "close")
@@ -177,11 +179,11 @@ func sameFiles(state string, twins [2]*twin) error {
 		return err
 	}
 	if g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(g, w) {
-		return violationf("the files of the %s log are %v, and %v of mutex, after the same calls", state, g, w)
+		return violationf("the files of the %s log are %v, and %v of %s, after the same calls", state, g, w, twins[1].strategy.Name)
 	}
 	for name := range want {
 		if !bytes.Equal(got[name], want[name]) {
-			return violationf("%s of the %s log has other bytes than that of mutex, after the same calls", name, state)
+			return violationf("%s of the %s log has other bytes than that of %s, after the same calls", name, state, twins[1].strategy.Name)
 		}
 	}
 	return nil

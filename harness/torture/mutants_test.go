@@ -1,12 +1,8 @@
 package torture
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -230,22 +226,6 @@ func mutants() []mutant {
 	}
 }
 
-// childVariable makes the test program the process of a check.
-const childVariable = "TAILRACE_TORTURE"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) == "" {
-		os.Exit(m.Run())
-	}
-	if err := Execute(context.Background(), os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// child is the command that starts a program as that process.
-func child(program string) []string { return []string{"env", childVariable + "=1", program} }
-
 // TestMutants plants bugs and requires that each is caught. It builds a program for each of them.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
@@ -299,20 +279,9 @@ func (m mutant) build(t *testing.T, root string) (program string) {
 	if n := strings.Count(string(text), m.old); n != 1 {
 		t.Fatalf("the text to replace is in %s %d times, want once", m.file, n)
 	}
-	dir := t.TempDir()
-	mutated, overlay := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
-	program = filepath.Join(dir, "torture.test")
-	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
+	program, err = buildWith(t.TempDir(), file, strings.Replace(string(text), m.old, m.new, 1))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, content := range map[string]string{mutated: strings.Replace(string(text), m.old, m.new, 1), overlay: string(mapping)} {
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if output, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
 	}
 	return program
 }
