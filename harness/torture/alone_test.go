@@ -153,9 +153,14 @@ func (c *historyClient) performAlone() error {
 			err = c.append(ctx, c.history.newBatch(c, strategies.AcksAll))
 			done()
 		case n < 6:
-			// What is readable need not be waited for, and the log has ended where it ends.
-			if c.last.LogEnd > 0 {
-				err = c.wait(context.Background(), waitingEnd, c.random.Int64N(c.last.LogEnd))
+			// What is there need not be waited for.
+			k, end := waitingEnd, c.last.LogEnd
+			if c.random.IntN(2) == 0 {
+				k, end = waiting, c.last.HighWatermark
+			}
+			if end > 0 {
+				// Mostly for the newest, which the log may have failed to announce.
+				err = c.wait(context.Background(), k, end-1-c.random.Int64N(min(end, 3)))
 			}
 		default:
 			err = c.operation(context.Background())

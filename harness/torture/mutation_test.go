@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,7 +163,7 @@ func TestMutatedFiles(t *testing.T) {
 	}
 }
 
-// The record is of the strategies as they are.
+// The record is of the strategies as they are, and is what the documentation says.
 func TestMutationRecord(t *testing.T) {
 	text, err := os.ReadFile(mutationRecord)
 	if err != nil {
@@ -172,8 +173,17 @@ func TestMutationRecord(t *testing.T) {
 	if err := json.Unmarshal(text, &record); err != nil {
 		t.Fatal(err)
 	}
+	table, err := os.ReadFile("../../docs/checks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var names []string
 	for _, r := range record.Strategies {
+		row := fmt.Sprintf("| `%s` | %d of %d | %d | %d | %d | %d |\n",
+			r.Strategy, r.Mutants, r.Possible, r.Rejected, r.OneClient, r.Checker, r.Survived)
+		if !strings.Contains(string(table), row) {
+			t.Errorf("docs/checks.md has no row %s", row)
+		}
 		names = append(names, r.Strategy)
 		want, err := digest(r.Strategy)
 		if err != nil {
