@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -14,8 +15,12 @@ import (
 	"tailrace/strategies"
 )
 
-// waitingProducers append at once where it is counted how many of them wait.
+// waitingProducers append at once where it is counted how many appends wait.
 const waitingProducers = 8
+
+// timedProducers append at once where it is timed how long they wait: as many as there are processors, since of more
+// most of a wait would be that for a processor.
+func timedProducers() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 // waits is the experiment that counts which appends of 8 producers in closed loops had to wait under atomics, and
 // times for how long, on files and on the heap. It looks at what the strategy keeps on the paths where it waits anyway.
@@ -45,13 +50,13 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 		runs       []waited
 		count      func(*waited) int64
 	}{
-		{"atomics-waited", "appends of 8 producers that waited for others, files", onFiles, func(w *waited) int64 { return w.any }},
-		{"atomics-commit", "appends that waited for the commit of an earlier batch, files", onFiles, func(w *waited) int64 { return w.Commit }},
-		{"atomics-roll", "appends that waited for the next segment, files", onFiles, func(w *waited) int64 { return w.Roll }},
-		{"atomics-ring", "appends that waited for room in the completion ring, files", onFiles, func(w *waited) int64 { return w.Ring }},
-		{"atomics-parked", "times that a goroutine was parked, files", onFiles, func(w *waited) int64 { return w.Parked }},
-		{"atomics-waited-heap", "appends of 8 producers that waited for others, heap", onHeap, func(w *waited) int64 { return w.any }},
-		{"atomics-parked-heap", "times that a goroutine was parked, heap", onHeap, func(w *waited) int64 { return w.Parked }},
+		{"atomics-waited", "appends of 8 producers that waited for others, files", onFiles.counted, func(w *waited) int64 { return w.any }},
+		{"atomics-commit", "appends that waited for the commit of an earlier batch, files", onFiles.counted, func(w *waited) int64 { return w.Commit }},
+		{"atomics-roll", "appends that waited for the next segment, files", onFiles.counted, func(w *waited) int64 { return w.Roll }},
+		{"atomics-ring", "appends that waited for room in the completion ring, files", onFiles.counted, func(w *waited) int64 { return w.Ring }},
+		{"atomics-parked", "times that a goroutine was parked, files", onFiles.counted, func(w *waited) int64 { return w.Parked }},
+		{"atomics-waited-heap", "appends of 8 producers that waited for others, heap", onHeap.counted, func(w *waited) int64 { return w.any }},
+		{"atomics-parked-heap", "times that a goroutine was parked, heap", onHeap.counted, func(w *waited) int64 { return w.Parked }},
 	} {
 		figures = append(figures, b.share(f.name, f.text, f.runs, f.count))
 	}
@@ -60,12 +65,12 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 		runs       []waited
 		took       func(*waited) time.Duration
 	}{
-		{"atomics-commit-time", "part of the time of appends spent waiting for the commit of an earlier batch, files", onFiles, func(w *waited) time.Duration { return w.CommitTime }},
-		{"atomics-roll-time", "part of the time of appends spent on the next segment, files", onFiles, func(w *waited) time.Duration { return w.RollTime }},
-		{"atomics-ring-time", "part of the time of appends spent waiting for room in the completion ring, files", onFiles, func(w *waited) time.Duration { return w.RingTime }},
-		{"atomics-commit-time-heap", "part of the time of appends spent waiting for the commit of an earlier batch, heap", onHeap, func(w *waited) time.Duration { return w.CommitTime }},
+		{"atomics-commit-time", "for the commit of an earlier batch, files", onFiles.timed, func(w *waited) time.Duration { return w.CommitTime }},
+		{"atomics-roll-time", "for the next segment, files", onFiles.timed, func(w *waited) time.Duration { return w.RollTime }},
+		{"atomics-ring-time", "for room in the completion ring, files", onFiles.timed, func(w *waited) time.Duration { return w.RingTime }},
+		{"atomics-commit-time-heap", "for the commit of an earlier batch, heap", onHeap.timed, func(w *waited) time.Duration { return w.CommitTime }},
 	} {
-		figures = append(figures, part(f.name, f.text, f.runs, f.took))
+		figures = append(figures, part(f.name, fmt.Sprintf("part of the time of %d producers spent in waits %s", timedProducers(), f.text), f.runs, f.took))
 	}
 	return figures, nil
 }
@@ -109,35 +114,42 @@ func part(name, text string, runs []waited, wait func(*waited) time.Duration) re
 	return counted(name, text, "", float64(waits)/float64(took))
 }
 
-// countWaits runs the producers for a turn in each block, all on one log, so that its segments fill up. What a block
-// has appended is trimmed after it.
-func (b *bench) countWaits(s segment.Storage) (runs []waited, err error) {
+// waitRuns are the runs of each block in which waits were counted, and those in which they were timed too.
+type waitRuns struct{ counted, timed []waited }
+
+// countWaits runs the producers for a turn in each block, all on one log, so that its segments fill up, and as many as
+// processors for another. What a block has appended is trimmed after it.
+func (b *bench) countWaits(s segment.Storage) (runs waitRuns, err error) {
 	log, err := openLog("atomics", strategies.Options{Storage: s})
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return runs, errors.Join(err, s.Close())
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	for range b.blocks {
-		run, err := b.produceAndWait(log)
+		counted, err := b.produceAndWait(log, waitingProducers, false)
 		if err != nil {
-			return nil, err
+			return runs, err
 		}
-		runs = append(runs, run)
+		timed, err := b.produceAndWait(log, timedProducers(), true)
+		if err != nil {
+			return runs, err
+		}
+		runs.counted, runs.timed = append(runs.counted, counted), append(runs.timed, timed)
 		if err := log.Trim(math.MaxInt64); err != nil {
-			return nil, err
+			return runs, err
 		}
 	}
 	return runs, nil
 }
 
-func (b *bench) produceAndWait(log strategies.Log) (waited, error) {
+func (b *bench) produceAndWait(log strategies.Log, producers int, timed bool) (waited, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, b.turn)
 	defer cancel()
-	seen, failed := make([]waited, waitingProducers), make([]error, waitingProducers)
+	seen, failed := make([]waited, producers), make([]error, producers)
 	var done sync.WaitGroup
-	for i := range waitingProducers {
+	for i := range producers {
 		h := log.NewHandle()
-		done.Go(func() { seen[i], failed[i] = appendAndCount(ctx, h) })
+		done.Go(func() { seen[i], failed[i] = appendAndCount(ctx, h, timed) })
 	}
 	done.Wait()
 	var all waited
@@ -148,13 +160,15 @@ func (b *bench) produceAndWait(log strategies.Log) (waited, error) {
 }
 
 // appendAndCount appends until the context ends, at least once.
-func appendAndCount(ctx context.Context, h strategies.Handle) (w waited, err error) {
+func appendAndCount(ctx context.Context, h strategies.Handle, timed bool) (w waited, err error) {
 	defer h.Close()
 	counter, ok := h.(strategies.WaitCounter)
 	if !ok {
 		return w, errors.New("the handle counts no waits")
 	}
-	counter.TimeWaits()
+	if timed {
+		counter.TimeWaits()
+	}
 	batch := oneRecord(1 << 10)
 	begun := time.Now()
 	defer func() { w.took = time.Since(begun) }()

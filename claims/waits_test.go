@@ -76,7 +76,7 @@ func TestOnlyCountedHandlesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if _, err := appendAndCount(t.Context(), log.NewHandle()); err == nil {
+	if _, err := appendAndCount(t.Context(), log.NewHandle(), false); err == nil {
 		t.Error("waits of a mutex are counted")
 	}
 }
