@@ -210,7 +210,7 @@ func (r *ratio) figureOf(s *results.Sweep, level float64) results.Figure {
 		ran, has := p.runs(s), len(p.byBlock(s))
 		if ran > 0 && float64(ran-has) > mostMissing*float64(ran) {
 			f.Low, f.High = math.NaN(), math.NaN()
-			f.Text += fmt.Sprintf("; %d of %d runs of %s lack it", ran-has, ran, p.strategy)
+			f.Text += fmt.Sprintf("; %d of %d runs of %s in %s lack it", ran-has, ran, p.strategy, p.load)
 		}
 	}
 	return f
