@@ -169,8 +169,10 @@ func all() []claim {
 				waiting("actor-unsynced", "actor", besideWrites), waiting("actor-synced", "actor", besideSyncs),
 				waiting("mutex-unsynced", "mutex", besideWrites), waiting("mutex-synced", "mutex", besideSyncs),
 				waiting("raw-unsynced", "raw", besideWrites), waiting("raw-synced", "raw", besideSyncs),
+				overRaw("actor-over-raw", "actor"), overRaw("mutex-over-raw", "mutex"),
 				keeping("actor-rate", "actor", besideWrites), keeping("actor-rate-synced", "actor", besideSyncs),
 				keeping("mutex-rate", "mutex", besideWrites), keeping("mutex-rate-synced", "mutex", besideSyncs),
+				keeping("raw-rate", "raw", besideWrites), keeping("raw-rate-synced", "raw", besideSyncs),
 			},
 		},
 		{

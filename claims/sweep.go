@@ -77,6 +77,12 @@ func waiting(name, strategy, where string) ratio {
 	return ratio{name, fmt.Sprintf("p99 of reads %s over alone, %s", where, strategy), at(over, strategy, readP99), at(under, strategy, readP99)}
 }
 
+// overRaw is how the time that a read spends in its call, beside writers that sync, compares with that where nothing is
+// shared.
+func overRaw(name, strategy string) ratio {
+	return ratio{name, fmt.Sprintf("p99 of reads %s, %s over raw", besideSyncs, strategy), at("reads-syncs", strategy, readP99), at("reads-syncs", "raw", readP99)}
+}
+
 // keeping is what readers in closed loops keep of their rate beside writers, unsynced or synced.
 func keeping(name, strategy, where string) ratio {
 	over, under := "busy-writes", "busy-alone"
@@ -169,7 +175,7 @@ func loads() []workload.Workload {
 		name       string
 		strategies []string
 		alone      workload.Overrides
-	}{{"reads", []string{"mutex", "rwmutex", "actor", "raw"}, paced}, {"busy", []string{"mutex", "actor"}, busy}} {
+	}{{"reads", []string{"mutex", "rwmutex", "actor", "raw"}, paced}, {"busy", []string{"mutex", "actor", "raw"}, busy}} {
 		beside := r.alone
 		beside.Producers, beside.ProduceRate = list(2), given(2_000)
 		add(r.name+"-alone", r.strategies, r.alone)

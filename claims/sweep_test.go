@@ -26,7 +26,7 @@ func TestFiguresThatManyRunsLack(t *testing.T) {
 		if (!math.IsNaN(f.Low) && !math.IsNaN(f.High)) != known {
 			t.Errorf("%d of 12 runs lack it: %s", lacking, f.ValueText())
 		}
-		if strings.Contains(f.Text, "of 12 runs of actor lack it") == known {
+		if strings.Contains(f.Text, "of 12 runs of actor in load lack it") == known {
 			t.Errorf("%d of 12 runs lack it: %q", lacking, f.Text)
 		}
 	}
