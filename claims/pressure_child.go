@@ -168,11 +168,11 @@ func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressur
 		return err
 	}
 	if request.Memory > 0 {
-		leave, err := enterGroup(request, child.Process.Pid)
-		if err != nil {
+		leave, refused := enterGroup(request, child.Process.Pid)
+		if refused != nil {
 			cancel()
 			_ = child.Wait() // it was killed
-			return err
+			return refused
 		}
 		defer func() { err = errors.Join(err, leave()) }()
 	}
