@@ -99,7 +99,8 @@ func (b *bench) starve(strategy string) (s starved, err error) {
 			return s, err
 		}
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
+	// The readers end with the window, whatever the writer does: one that they starve would never end them.
+	ctx, cancel := context.WithTimeout(b.ctx, starvingWindow)
 	failed := make([]error, starvingReaders)
 	var readers sync.WaitGroup
 	for i := range failed {
