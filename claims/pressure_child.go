@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
+
+	"tailrace/harness"
 )
 
 // The experiments that have a process of their own.
@@ -74,11 +74,7 @@ func ExecutePressure(ctx context.Context, stdin io.Reader, stdout io.Writer) err
 	if err != nil {
 		return fmt.Errorf("claims: request of an experiment: %w", err)
 	}
-	orphaned := make(chan struct{})
-	go func() {
-		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), stdin))
-		close(orphaned)
-	}()
+	orphaned := harness.InputEnded(io.MultiReader(decoder.Buffered(), stdin))
 	type outcome struct {
 		values byBlock
 		err    error
@@ -146,54 +142,39 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 	return answer.Values, nil
 }
 
-// converse starts the process, moves it into its group, if it is to have one, before it begins, and waits for its
-// answer.
+// converse has the process make the experiment, in its group, if it is to have one, from before it begins.
 func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressureAnswer) (err error) {
-	ctx, cancel := context.WithCancel(b.ctx)
-	defer cancel()
-	child := exec.CommandContext(ctx, b.pressed[0], b.pressed[1:]...)
-	child.Args[0] = "tailrace" // however the binary was found
-	child.ExtraFiles = []*os.File{log}
-	// A process group of its own keeps the terminal's Ctrl-C away: the parent decides.
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	child.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	child.Stdout, child.Stderr = &stdout, &stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		return err
-	}
-	defer stdin.Close() // open until the experiment is over: the process watches it
-	if err := child.Start(); err != nil {
-		return err
-	}
+	child := harness.Child{Name: "an experiment", Command: b.pressed, Files: []*os.File{log}}
 	if request.Memory > 0 {
-		leave, refused := enterGroup(request, child.Process.Pid)
-		if refused != nil {
-			cancel()
-			_ = child.Wait() // it was killed
-			return refused
+		leave := func() error { return nil }
+		child.Started = func(process int) error {
+			entered, err := enterGroup(request, process)
+			if err == nil {
+				leave = entered
+			}
+			return err
 		}
 		defer func() { err = errors.Join(err, leave()) }()
 	}
-	writeErr := json.NewEncoder(stdin).Encode(request)
-	switch err := child.Wait(); {
-	case killed(child.ProcessState):
+	output, err := child.Ask(b.ctx, request)
+	switch {
+	case killed(err):
 		return errKilled
 	case err != nil:
-		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return fmt.Errorf("process of an experiment: %w: %s", err, line)
-	case writeErr != nil:
-		return fmt.Errorf("process of an experiment: %w", writeErr)
+		return err
 	}
-	if err := json.Unmarshal(stdout.Bytes(), answer); err != nil {
+	if err := json.Unmarshal(output, answer); err != nil {
 		return fmt.Errorf("answer of an experiment: %w", err)
 	}
 	return nil
 }
 
-// killed reports whether a process was ended by force.
-func killed(state *os.ProcessState) bool {
-	status, ok := state.Sys().(syscall.WaitStatus)
+// killed reports whether an error is that of a process that was ended by force.
+func killed(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }

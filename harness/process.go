@@ -1,17 +1,13 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 )
 
@@ -39,11 +35,7 @@ func Execute(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	orphaned := make(chan struct{})
-	go func() {
-		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), stdin))
-		close(orphaned)
-	}()
+	orphaned := InputEnded(io.MultiReader(decoder.Buffered(), stdin))
 	done := make(chan *Outcome, 1)
 	go func() { done <- r.perform() }()
 	select {
@@ -82,49 +74,19 @@ func runProcess(ctx context.Context, command []string, spec Spec, limit time.Dur
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	spec.Protocol = protocol
-	input, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fmt.Errorf("harness: specification of a run: %w", err)
-	}
-	child := exec.CommandContext(ctx, command[0], command[1:]...)
-	child.Args[0] = "tailrace" // however the binary was found
-	child.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS))
-	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills all of it.
-	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGKILL) }
-	child.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	child.Stdout, child.Stderr = &stdout, &stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("harness: process of a run: %w", err)
-	}
-	defer stdin.Close() // open until the run is over: the child watches it
-	if err := child.Start(); err != nil {
-		return nil, fmt.Errorf("harness: process of a run: %w", err)
-	}
-	_, writeErr := stdin.Write(input)
-	err = errors.Join(child.Wait(), writeErr)
+	child := Child{Name: "a run", Command: command, Env: []string{fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS)}}
+	output, err := child.Ask(ctx, spec)
 	switch {
 	case context.Cause(ctx) == context.DeadlineExceeded:
 		return nil, fmt.Errorf("harness: the run was ended after %v without a result", limit)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, fmt.Errorf("harness: process of a run: %w%s", err, detail(stderr.String()))
+		return nil, fmt.Errorf("harness: %w", err)
 	}
 	var outcome Outcome
-	if err := json.Unmarshal(stdout.Bytes(), &outcome); err != nil {
+	if err := json.Unmarshal(output, &outcome); err != nil {
 		return nil, fmt.Errorf("harness: outcome of a run: %w", err)
 	}
 	return &outcome, nil
-}
-
-// detail is the first line of what a process said, to stand behind how it ended.
-func detail(stderr string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
-	if line == "" {
-		return ", without a word"
-	}
-	return ": " + line
 }

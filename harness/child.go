@@ -1,0 +1,84 @@
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Child is a process that is asked one thing: it reads what as JSON from its standard input, which stays open until it
+// is over, and writes an answer to its standard output. A child that sees its input end knows that its parent has
+// died (InputEnded).
+type Child struct {
+	Name    string   // what it is the process of, for errors
+	Command []string // to start, with arguments
+	Env     []string // beside the environment of this process
+	Files   []*os.File
+	// Started is called with the process ID before the child is asked anything; an error ends it. It may be nil, and
+	// may change what the request points to.
+	Started func(process int) error
+}
+
+// Ask starts the child and returns its answer. When the context ends, the child and its process group are killed. The
+// errors are those of Started, and of the process, with the first line of what it said.
+func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	child := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
+	child.Args[0] = "tailrace" // however the binary was found
+	child.Env = append(os.Environ(), c.Env...)
+	child.ExtraFiles = c.Files
+	// A group of its own keeps the terminal's Ctrl-C away: the parent decides, and kills all of it.
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGKILL) }
+	child.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	child.Stdout, child.Stderr = &stdout, &stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("process of %s: %w", c.Name, err)
+	}
+	defer stdin.Close() // open until the child is over, which watches it
+	if err := child.Start(); err != nil {
+		return nil, fmt.Errorf("process of %s: %w", c.Name, err)
+	}
+	if c.Started != nil {
+		if err := c.Started(child.Process.Pid); err != nil {
+			cancel()
+			_ = child.Wait() // it was killed
+			return nil, err
+		}
+	}
+	writeErr := json.NewEncoder(stdin).Encode(request)
+	if err := cmp.Or(child.Wait(), writeErr); err != nil {
+		return nil, fmt.Errorf("process of %s: %w%s", c.Name, err, detail(stderr.String()))
+	}
+	return stdout.Bytes(), nil
+}
+
+// detail is the first line of what a process said, to stand behind how it ended.
+func detail(stderr string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if line == "" {
+		return ", without a word"
+	}
+	return ": " + line
+}
+
+// InputEnded returns a channel that is closed when the input ends: for a child, when its parent has died.
+func InputEnded(input io.Reader) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, input)
+		close(ended)
+	}()
+	return ended
+}
