@@ -54,26 +54,37 @@ func coldly(name string, f *os.File, size, advice int, use func(mapped []byte) e
 	}}
 }
 
-// mapCold drops the pages of a file from memory, and maps it. Pages that are still being read ahead can't be dropped,
-// and it tries again; it gives errNotDropped where some always stay, as those do that are mapped or on tmpfs.
+// mapCold maps a file of which no page is in memory.
 func mapCold(f *os.File, size int) ([]byte, error) {
 	const tries = 50
+	mapped, err := mapFile(f, size, unix.PROT_READ)
+	if err != nil {
+		return nil, err
+	}
+	if err := dropPages(f, mapped, tries, nil); err != nil {
+		return nil, errors.Join(err, unix.Munmap(mapped))
+	}
+	return mapped, nil
+}
+
+// dropPages drops the pages of a file from memory, and looks by a mapping of it whether they are gone. Pages that are
+// still being read ahead can't be dropped, and it tries again, a millisecond later; it gives errNotDropped where some
+// always stay, as those on tmpfs do, and those of mappings that have read them: letGo, which may be nil, is to have
+// these let go of them.
+func dropPages(f *os.File, mapped []byte, tries int, letGo func() error) error {
 	for range tries {
+		if letGo != nil {
+			if err := letGo(); err != nil {
+				return err
+			}
+		}
 		if err := dropCache(f); err != nil {
-			return nil, err
+			return err
 		}
-		mapped, err := mapFile(f, size, unix.PROT_READ)
-		if err != nil {
-			return nil, err
-		}
-		resident, err := residentPages(mapped)
-		if err == nil && resident == 0 {
-			return mapped, nil
-		}
-		if err := errors.Join(err, unix.Munmap(mapped)); err != nil {
-			return nil, err
+		if resident, err := residentPages(mapped); err != nil || resident == 0 {
+			return err
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return nil, errNotDropped
+	return errNotDropped
 }

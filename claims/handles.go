@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 
@@ -124,15 +123,11 @@ func liveHeap() uint64 {
 }
 
 func (b *bench) readingFromFiles(name, strategy string, counts []int) ([]results.Figure, error) {
-	dir, err := os.MkdirTemp(b.dir, "handles-")
+	files, remove, err := b.scratchStorage("handles-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	files, err := segment.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	defer remove()
 	return b.readingThroughHandles(name, strategy, "files", files, counts)
 }
 

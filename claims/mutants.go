@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"tailrace/results"
+	"tailrace/strategies"
 )
 
 // mutantsRecord is what became of mutants of the core strategies: `make mutants`, which takes half an hour and a Go
@@ -57,7 +58,11 @@ func mistakes(b *bench) ([]results.Figure, error) {
 		return nil, err
 	}
 	var figures []results.Figure
-	for _, strategy := range []string{"mutex", "rwmutex", "atomics", "actor"} {
+	for _, s := range strategies.List {
+		if s.Kind != strategies.Core {
+			continue
+		}
+		strategy := s.Name
 		m, ok := counts[strategy]
 		if !ok || m.Mutants == 0 || m.Mutants > m.Possible {
 			return nil, fmt.Errorf("claims: the record of mutants has none of %s", strategy)

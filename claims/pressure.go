@@ -127,23 +127,16 @@ func openView(r *pressureRequest) (*logView, error) {
 
 func (l *logView) close() error { return errors.Join(unix.Munmap(l.mapped), l.file.Close()) }
 
-// drop takes the log out of memory, and out of the mappings of the given views, which would keep it there. Pages that
-// are still being read ahead can't be dropped, and it tries again; it gives errNotDropped where some always stay.
+// drop takes the log out of memory, and out of the mappings of the given views, which would keep it there. It tries
+// for longer than mapCold, since whole stretches of the log are being read ahead.
 func (l *logView) drop(views ...*logView) error {
 	const tries = 200
-	for range tries {
+	return dropPages(l.file, l.mapped, tries, func() error {
 		for _, view := range views {
 			if err := unix.Madvise(view.mapped, unix.MADV_DONTNEED); err != nil {
 				return err
 			}
 		}
-		if err := dropCache(l.file); err != nil {
-			return err
-		}
-		if resident, err := residentPages(l.mapped); err != nil || resident == 0 {
-			return err
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return errNotDropped
+		return nil
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"tailrace/segment"
 )
 
 // scratchFile makes a file of size bytes in dir, a multiple of a MiB or less than one, which fill fills piece by
@@ -29,6 +31,20 @@ func scratchFile(dir string, size int64, fill func(p []byte, position int64)) (*
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// scratchStorage is a storage of files in a directory of its own, which remove removes.
+func (b *bench) scratchStorage(name string) (files segment.Storage, remove func(), err error) {
+	dir, err := os.MkdirTemp(b.dir, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // data of no worth
+	if files, err = segment.OpenDir(dir); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return files, remove, nil
 }
 
 // pattern fills p with words that tell where in a file they lie.

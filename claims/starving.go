@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"time"
 
@@ -78,15 +77,11 @@ func starving(b *bench) ([]results.Figure, error) {
 
 // starve runs the readers and the writer for a window, on a log of their own.
 func (b *bench) starve(strategy string) (s starved, err error) {
-	dir, err := os.MkdirTemp(b.dir, "starving-")
+	files, remove, err := b.scratchStorage("starving-")
 	if err != nil {
 		return s, err
 	}
-	defer os.RemoveAll(dir)
-	files, err := segment.OpenDir(dir)
-	if err != nil {
-		return s, err
-	}
+	defer remove()
 	log, err := openLog(strategy, strategies.Options{Storage: files})
 	if err != nil {
 		return s, errors.Join(err, files.Close())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -27,15 +26,11 @@ func timedProducers() int { return max(2, runtime.GOMAXPROCS(0)) }
 func waits(b *bench) ([]results.Figure, error) { return b.once("waits", countAllWaits) }
 
 func countAllWaits(b *bench) ([]results.Figure, error) {
-	dir, err := os.MkdirTemp(b.dir, "waits-")
+	files, remove, err := b.scratchStorage("waits-")
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	files, err := segment.OpenDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("claims: %w", err)
-	}
+	defer remove()
 	onFiles, err := b.countWaits(files)
 	if err != nil {
 		return nil, fmt.Errorf("claims: waits: %w", err)
