@@ -44,8 +44,8 @@ func checkAlone(ctx context.Context, program, strategy, dir string) error {
 	if err == nil {
 		return nil
 	}
-	if _, ran := errors.AsType[*exec.ExitError](err); !ran && ctx.Err() == nil {
-		return err
+	if exit, ran := errors.AsType[*exec.ExitError](err); ctx.Err() == nil && (!ran || exit.ExitCode() == unjudged) {
+		return fmt.Errorf("%w: %s", err, output)
 	}
 	return &Violation{Strategy: strategy, Check: "alone", What: fmt.Sprintf("%v: %.300s", err, output), Hung: ctx.Err() != nil}
 }

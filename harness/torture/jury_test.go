@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -88,6 +89,29 @@ func TestJury(t *testing.T) {
 	}
 	if err := checkAlone(t.Context(), program, "busted", j.dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// What the machine lacks is no fault of a mutant.
+func TestFailuresOfTheMachineRejectNothing(t *testing.T) {
+	for output, want := range map[string]bool{
+		"# tailrace/strategies\nvet: strategies/mutex.go:33:2: declared and not used: p": true,
+		"strategies/mutex.go:61:2: unreachable code":                                     true,
+		"go: writing action graph: /tmp/mutex.go: no space left on device":               false,
+		"strategies/rwmutex.go:61:2: unreachable code":                                   false,
+		"": false,
+	} {
+		if rejects(output, "mutex.go") != want {
+			t.Errorf("%q rejects: %v, want %v", output, !want, want)
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = checkAlone(t.Context(), program, "busted", filepath.Join(t.TempDir(), "there is none"))
+	if _, wrong := errors.AsType[*Violation](err); err == nil || wrong {
+		t.Errorf("without a place for a log: %v", err)
 	}
 }
 
@@ -190,14 +214,25 @@ func (j *jury) try(ctx context.Context, strategy string, m mutation) (fate, erro
 	if err != nil {
 		return fate{}, err
 	}
-	if err := exec.CommandContext(ctx, "go", "vet", "-overlay", overlay, "../../strategies").Run(); err != nil {
-		return fate{rejected: true}, ctx.Err()
+	switch output, err := exec.CommandContext(ctx, "go", "vet", "-overlay", overlay, "../../strategies").CombinedOutput(); {
+	case ctx.Err() != nil:
+		return fate{}, ctx.Err()
+	case err != nil && !rejects(string(output), name):
+		return fate{}, fmt.Errorf("vet: %w\n%s", err, output)
+	case err != nil:
+		return fate{rejected: true}, nil
 	}
 	program, err := buildWith(dir, file, m.text)
 	if err != nil {
 		return fate{}, err // vet has compiled it
 	}
 	return j.stages(ctx, program, strategy, mutationTime)
+}
+
+// rejects reports whether the go command finds fault with a place in a file, and does not just fail, as it does when the
+// disk is full.
+func rejects(output, file string) bool {
+	return regexp.MustCompile(`(?m)\b` + regexp.QuoteMeta(file) + `:\d+:\d+: `).MatchString(output)
 }
 
 // stages has one client look for the fault, then the whole checker.

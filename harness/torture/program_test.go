@@ -26,9 +26,15 @@ func TestMain(m *testing.M) {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if _, wrong := errors.AsType[*Violation](err); !wrong {
+			os.Exit(unjudged)
+		}
 		os.Exit(1)
 	}
 }
+
+// unjudged is the exit status of a process that was kept from judging a strategy. Go ends with 2 when it panics.
+const unjudged = 3
 
 // child is the command that starts a program as that process.
 func child(program string) []string { return []string{"env", childVariable + "=1", program} }
@@ -49,7 +55,7 @@ func buildWith(dir, file, text string) (program string, err error) {
 
 // overlaid writes what the go command is to take in place of a file.
 func overlaid(dir, file, text string) (overlay string, err error) {
-	mutated, overlay := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
+	mutated, overlay := filepath.Join(dir, filepath.Base(file)), filepath.Join(dir, "overlay.json")
 	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
 	if err != nil {
 		return "", err
