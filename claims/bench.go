@@ -77,7 +77,8 @@ func (b *bench) calibrate(a arm) (int, error) {
 	}
 }
 
-// ratio is the figure of one arm's values over those of another, paired by block.
+// ratio is the figure of one arm's values over those of another, paired by block. Blocks in which one of them is zero
+// lack it.
 func (b *bench) ratio(name, text string, over, under []float64) results.Figure {
 	var logs []float64
 	for i := range min(len(over), len(under)) {
@@ -85,10 +86,10 @@ func (b *bench) ratio(name, text string, over, under []float64) results.Figure {
 			logs = append(logs, math.Log(over[i]/under[i]))
 		}
 	}
-	return results.NewFigure(name, text, "×", logs, b.level)
+	return figureOfMost(name, text, "×", logs, min(len(over), len(under)), b.level)
 }
 
-// value is the figure of values of one arm, all positive: their geometric mean.
+// value is the figure of values of one arm: their geometric mean. Blocks with zero lack it.
 func (b *bench) value(name, text, unit string, values []float64) results.Figure {
 	var logs []float64
 	for _, v := range values {
@@ -96,7 +97,18 @@ func (b *bench) value(name, text, unit string, values []float64) results.Figure 
 			logs = append(logs, math.Log(v))
 		}
 	}
-	return results.NewFigure(name, text, unit, logs, b.level)
+	return figureOfMost(name, text, unit, logs, len(values), b.level)
+}
+
+// longerTurn is what an arm takes at least where a time slice of the Go scheduler, 10 ms, would be another experiment:
+// where more goroutines than processors take turns, or a connection has to get going.
+const longerTurn = 50 * time.Millisecond
+
+// unhurried is the bench with turns of that length at least.
+func (b *bench) unhurried() *bench {
+	slower := *b
+	slower.turn = max(b.turn, longerTurn)
+	return &slower
 }
 
 // counted is the figure of what has no spread.
@@ -114,4 +126,12 @@ func (b *bench) once(name string, experiment func(*bench) ([]results.Figure, err
 		b.found[name] = figures
 	}
 	return figures, err
+}
+
+// compute is a chunk of work of a few microseconds, in registers.
+func compute(state uint64) uint64 {
+	for range 2000 {
+		state = state*6364136223846793005 + 1442695040888963407
+	}
+	return state
 }

@@ -115,16 +115,19 @@ func enterGroup(r *pressureRequest, process int) (leave func() error, err error)
 }
 
 // firstGroup makes a group below the first of some places where that can be done.
-func firstGroup(process, limit int, places ...memoryGroup) (made memoryGroup, err error) {
+func firstGroup(process, limit int, places ...memoryGroup) (memoryGroup, error) {
+	var err error
 	for _, place := range places {
 		if place.dir == "" {
 			continue
 		}
-		if made, err = place.newGroup(process, limit); err == nil {
+		made, failed := place.newGroup(process, limit)
+		if failed == nil {
 			return made, nil
 		}
+		err = errors.Join(err, failed)
 	}
-	return made, reason("no control group can be made: " + err.Error())
+	return memoryGroup{}, reason("no control group can be made: " + strings.ReplaceAll(fmt.Sprint(err), "\n", ", and "))
 }
 
 // leaveGroup takes this process back to the group that it came from, and removes its own, since there is no parent

@@ -31,8 +31,9 @@ func (b *bench) coldFile(size int64, fill func(p []byte, position int64)) (*os.F
 }
 
 // coldly measures the seconds of use while no page of the file is in memory at first. It is handed a mapping that
-// is fresh too, and of which the kernel has the advice (of madvise). Neither dropping nor mapping counts, which a store does not do for each of its reads. What lies below
-// this machine, such as the cache of a virtual machine's host, may still have the pages.
+// is fresh too, and of which the kernel has the advice (of madvise). Neither dropping nor mapping counts, which a store
+// does not do for each of its reads. What lies below this machine, such as the cache of a virtual machine's host, may
+// still have the pages.
 func coldly(name string, f *os.File, size, advice int, use func(mapped []byte) error) gauge {
 	return gauge{name, func(n int) (float64, error) {
 		var watch stopwatch

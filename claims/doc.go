@@ -3,8 +3,8 @@
 // Each claim has an experiment and a rule that is fixed before anything is measured: conditions on figures, each a
 // number with an interval. A condition is met where the whole interval lies on the right side of its bound, not met
 // where it lies on the other, and open where the bound is inside. A claim holds if all its conditions are met, does
-// not hold if none is, holds in part if some are and some are not, and is not settled while one is open on which the
-// verdict depends.
+// not hold if all are not met, holds in part if some are met and some are not, and is not settled otherwise: while one
+// is open on which the verdict depends, or where a premise about the machine is not met.
 //
 // All rules are in rules.go. Experiments are of two kinds: cells of one sweep, which runs all claims' loads block by
 // block in processes of their own (sweep.go), and loops in this process, whose arms take turns in blocks as well

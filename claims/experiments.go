@@ -1,15 +1,17 @@
 package claims
 
-import "tailrace/results"
+import (
+	"errors"
+	"slices"
 
-// both puts the figures of two experiments together.
+	"tailrace/results"
+)
+
+// both puts the figures of two experiments together, of which one may fail.
 func both(a, b func(*bench) ([]results.Figure, error)) func(*bench) ([]results.Figure, error) {
 	return func(x *bench) ([]results.Figure, error) {
 		first, err := a(x)
-		if err != nil {
-			return first, err
-		}
-		second, err := b(x)
-		return append(first, second...), err
+		second, other := b(x)
+		return slices.Concat(first, second), errors.Join(err, other)
 	}
 }

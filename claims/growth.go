@@ -2,7 +2,9 @@ package claims
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
@@ -14,10 +16,18 @@ const growthStep = 1 << 20
 
 // mappedGrowth measures what a log that grows costs its mapping: the call that makes that longer, and the faults of
 // the first reads of the new part, beside the pwrite that has written it. The remap-written figure is of a log that is
-// written through the mapping too, and grows by ftruncate.
+// written through the mapping too, and grows by ftruncate. In the faults is what a mapping that never grows pays as well,
+// once for each page (mappedFaults).
 //
 // What it does not measure is harder: a mapping that grows may move, so that readers must have let go of the old one.
 func (b *bench) mappedGrowth(f *os.File) (figures []results.Figure, err error) {
+	// A store to a mapped page for which the file system has no room is a signal, and no error.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if cause := recover(); cause != nil {
+			figures, err = nil, fmt.Errorf("growing a mapping: %v", cause)
+		}
+	}()
 	fresh, err := scratchFile(b.dir, 0, pattern)
 	if err != nil {
 		return nil, err

@@ -57,15 +57,14 @@ func (b *bench) makingHandles(prefix, strategy string) ([]results.Figure, error)
 	var making []gauge
 	for _, count := range handleCounts {
 		making = append(making, gauge{fmt.Sprint(count), func(n int) (float64, error) {
-			var watch stopwatch
-			for range n {
-				if err := newHandles(strategy, count, watch.start, watch.stop); err != nil {
-					return 0, err
-				}
-			}
-			return watch.seconds() / float64(count), nil
+			made, _, err := timeHandles(strategy, count, n)
+			return made, err
 		}})
 	}
+	making = append(making, gauge{"closing", func(n int) (float64, error) {
+		_, closed, err := timeHandles(strategy, mostHandles, n)
+		return closed, err
+	}})
 	_, seconds, err := b.gauges(making...)
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func (b *bench) makingHandles(prefix, strategy string) ([]results.Figure, error)
 	var bytes []float64
 	for range b.blocks {
 		var before, after uint64
-		err := newHandles(strategy, mostHandles, func() { before = liveHeap() }, func() { after = liveHeap() })
+		err := newHandles(strategy, mostHandles, func() { before = liveHeap() }, func() { after = liveHeap() }, func() {})
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +81,7 @@ func (b *bench) makingHandles(prefix, strategy string) ([]results.Figure, error)
 	figures := []results.Figure{
 		b.value(prefix+"handle-seconds", fmt.Sprintf("time to make a handle, %d of a log, %s", mostHandles, strategy), "s", seconds[fmt.Sprint(mostHandles)]),
 		b.value(prefix+"handle-bytes", fmt.Sprintf("memory of a handle, %d of a log, %s", mostHandles, strategy), "B", bytes),
+		b.value(prefix+"handle-close-seconds", fmt.Sprintf("time to close a handle, %d of a log, %s", mostHandles, strategy), "s", seconds["closing"]),
 	}
 	for _, count := range handleCounts[:len(handleCounts)-1] {
 		figures = append(figures, b.value(fmt.Sprintf("%shandle-seconds-%d", prefix, count),
@@ -90,8 +90,20 @@ func (b *bench) makingHandles(prefix, strategy string) ([]results.Figure, error)
 	return figures, nil
 }
 
-// newHandles makes handles of a new log, between two calls. They live until the second has returned.
-func newHandles(strategy string, count int, before, after func()) error {
+// timeHandles makes and closes handles of n new logs, and gives the seconds that each took to make and to close, times n.
+func timeHandles(strategy string, count, n int) (made, closed float64, err error) {
+	var making, closing stopwatch
+	for range n {
+		if err := newHandles(strategy, count, making.start, func() { making.stop(); closing.start() }, closing.stop); err != nil {
+			return 0, 0, err
+		}
+	}
+	return making.seconds() / float64(count), closing.seconds() / float64(count), nil
+}
+
+// newHandles makes handles of a new log, and closes them; it calls what is to happen before, between and after. They live
+// until the second has returned.
+func newHandles(strategy string, count int, before, between, after func()) error {
 	log, err := openLog(strategy, strategies.Options{Storage: segment.NewHeap(), SegmentSize: 1 << 20})
 	if err != nil {
 		return err
@@ -101,8 +113,10 @@ func newHandles(strategy string, count int, before, after func()) error {
 	for i := range all {
 		all[i] = log.NewHandle()
 	}
+	between()
+	err = closeAll(all)
 	after()
-	return errors.Join(closeAll(all), log.Close())
+	return errors.Join(err, log.Close())
 }
 
 func closeAll(all []strategies.Handle) error {
@@ -173,6 +187,8 @@ func (b *bench) raceHandles(strategy string, s segment.Storage, counts []int) (s
 	return b.race(arms...)
 }
 
+var errNothingRead = errors.New("a read below the high watermark gives nothing")
+
 // readInTurn reads at random offsets, through one handle after the other.
 func readInTurn(through []strategies.Handle, seed uint64) func(n int) error {
 	random, buf, next := rand.New(rand.NewPCG(seed, 0)), make([]byte, handledBuffer), 0
@@ -183,7 +199,7 @@ func readInTurn(through []strategies.Handle, seed uint64) func(n int) error {
 				return err
 			}
 			if len(p) == 0 {
-				return errors.New("a read below the high watermark gives nothing")
+				return errNothingRead
 			}
 			if next++; next == len(through) {
 				next = 0

@@ -15,7 +15,7 @@ func TestHandles(t *testing.T) {
 	want := []string{"handles-rate-10", "handles-rate-100", "handles-rate-1000"}
 	for _, prefix := range []string{"", "mutex-"} {
 		for _, name := range []string{
-			"handle-seconds", "handle-seconds-1", "handle-seconds-10", "handle-seconds-100", "handle-seconds-1000", "handle-bytes",
+			"handle-seconds", "handle-seconds-1", "handle-seconds-10", "handle-seconds-100", "handle-seconds-1000", "handle-bytes", "handle-close-seconds",
 			"handles-rate", "handles-rate-heap",
 		} {
 			want = append(want, prefix+name)
@@ -24,15 +24,18 @@ func TestHandles(t *testing.T) {
 	checkFigures(t, figures, want)
 }
 
-// The handles are made between the calls, and live until after the second.
+// The handles are made between the first two calls, live until after the second, and are closed before the third.
 func TestNewHandles(t *testing.T) {
-	var before, after uint64
-	err := newHandles("actor", 1000, func() { before = liveHeap() }, func() { after = liveHeap() })
-	if err != nil {
+	var before, between, after int64
+	heap := func(of *int64) func() { return func() { *of = int64(liveHeap()) } }
+	if err := newHandles("actor", 1000, heap(&before), heap(&between), heap(&after)); err != nil {
 		t.Fatal(err)
 	}
-	if grown := int64(after) - int64(before); grown < 1000*100 {
+	if grown := between - before; grown < 1000*100 {
 		t.Errorf("1,000 handles keep %d bytes", grown)
+	}
+	if left := after - before; left > (between-before)/2 {
+		t.Errorf("1,000 handles that are closed keep %d bytes, of %d", left, between-before)
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 func judge(c *results.Claim) {
 	for i := range c.Conditions {
 		condition := &c.Conditions[i]
-		condition.Outcome = outcome(condition, figure(c, condition.Figure))
+		condition.Outcome = outcome(condition, c.Figure(condition.Figure))
 	}
 	switch {
 	case c.Verdict == results.NotMeasured:
@@ -34,15 +34,6 @@ func judge(c *results.Claim) {
 		c.Verdict = together(c.Conditions)
 	}
 	c.Finding = finding(c)
-}
-
-func figure(c *results.Claim, name string) *results.Figure {
-	for i := range c.Figures {
-		if c.Figures[i].Name == name {
-			return &c.Figures[i]
-		}
-	}
-	return nil
 }
 
 // outcome compares the interval of a figure with the bound of a condition.
@@ -98,7 +89,7 @@ func wording(c *results.Claim, such func(results.Condition) bool) string {
 			continue
 		}
 		text := d.Text
-		if f := figure(c, d.Figure); f != nil {
+		if f := c.Figure(d.Figure); f != nil {
 			text += fmt.Sprintf(" (%s)", f.ValueText())
 		} else {
 			text += " (not measured)"

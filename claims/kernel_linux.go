@@ -31,7 +31,7 @@ func newFutexCounter(b *bench) (counter *futexCounter, reason string) {
 	}
 	strace, straceErr := newStrace(b)
 	if straceErr == nil {
-		return &futexCounter{means: "strace, which slows the process down", slows: true, count: strace.count}, ""
+		return &futexCounter{means: "strace, which slows the process down", count: strace.count}, ""
 	}
 	return nil, fmt.Sprintf("%v, and %v", err, straceErr)
 }

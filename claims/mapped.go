@@ -30,7 +30,7 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 	for _, measure := range []func(*os.File) ([]results.Figure, error){b.mappedReads, b.mappedGrowth, b.mappedFaults} {
 		more, err := measure(f)
 		if err != nil {
-			return nil, err
+			return figures, err
 		}
 		figures = append(figures, more...)
 	}
@@ -39,7 +39,7 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 		measure    func() ([]results.Figure, error)
 	}{
 		{"cold-1k", coldReadText, b.mappedCold},
-		{"pressure-1k", pressureText, b.shortOfMemory},
+		{"pressure-advised-1k", pressureText + bothAdvised, b.shortOfMemory},
 		{"pressure-others", fmt.Sprintf(othersText, fewReaders), b.workOfOthers},
 	} {
 		more, err := optional.measure()
@@ -47,7 +47,7 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 			more, err = []results.Figure{unmeasured(optional.name, optional.text, "×", err)}, nil
 		}
 		if err != nil {
-			return nil, err
+			return figures, err
 		}
 		figures = append(figures, more...)
 	}
@@ -81,7 +81,7 @@ func (b *bench) mappedReads(f *os.File) (figures []results.Figure, err error) {
 }
 
 // mappedFaults touches pages that are in memory and not yet mapped: one in each 64 KiB, each of which faults; and all
-// in order, of which the kernel maps up to 64 KiB, 16 pages, with one fault.
+// in order, of which the kernel maps up to 64 KiB with one fault: 16 pages of 4 KiB.
 func (b *bench) mappedFaults(f *os.File) ([]results.Figure, error) {
 	_, seconds, err := b.gauges(faults("fault", f, 64<<10), faults("page", f, os.Getpagesize()))
 	if err != nil {

@@ -34,7 +34,7 @@ func TestMappedLog(t *testing.T) {
 func withoutPressure(t *testing.T, figures []results.Figure) []results.Figure {
 	t.Helper()
 	rest, last := figures[:len(figures)-2], figures[len(figures)-2:]
-	for i, name := range []string{"pressure-1k", "pressure-others"} {
+	for i, name := range []string{"pressure-advised-1k", "pressure-others"} {
 		if f := last[i]; f.Name != name || !math.IsNaN(f.Value) || !strings.Contains(f.Text, errNoChild.Error()) {
 			t.Errorf("%v is not %s, unmeasured", f, name)
 		}

@@ -27,12 +27,12 @@ type mutantCounts struct {
 	Survived  int    `json:"survived"`   // found by neither, or no fault at all
 }
 
-// hidden estimates how many of all possible mistakes the concurrent checker alone finds, and how uncertain the sample
-// leaves the logarithm of that: as for a count, but for the part of all that the sample is. Where it has found none,
-// there is fewer than one.
+// hidden estimates how many of all possible mistakes the concurrent checker alone finds, and the variance of the
+// logarithm of that, as of a count (Poisson). That holds where all mistakes were tried, too: what the checker finds in
+// its time is chance, and these kinds of mistakes stand for more. Where it has found none, there is fewer than one.
 func (m *mutantCounts) hidden() (estimate, variance float64) {
-	found, tried, possible := float64(max(1, m.Checker)), float64(m.Mutants), float64(m.Possible)
-	return found * possible / tried, (1 - tried/possible) / found
+	found := float64(max(1, m.Checker))
+	return found * float64(m.Possible) / float64(m.Mutants), 1 / found
 }
 
 // mutantsOf reads a record.
@@ -67,7 +67,7 @@ func mistakes(b *bench) ([]results.Figure, error) {
 		if !ok || m.Mutants == 0 || m.Mutants > m.Possible {
 			return nil, fmt.Errorf("claims: the record of mutants has none of %s", strategy)
 		}
-		text := fmt.Sprintf(" of %d mistakes tried in %s (of %d possible) ", m.Mutants-m.Rejected, strategy, m.Possible)
+		text := fmt.Sprintf(" of %d mistakes drawn in %s (of %d possible; %d do not compile) ", m.Mutants, strategy, m.Possible, m.Rejected)
 		figures = append(figures,
 			counted(strategy+"-one-client", "those"+text+"that a single client finds", "", float64(m.OneClient)),
 			counted(strategy+"-checker", "those"+text+"that only the concurrent checker finds", "", float64(m.Checker)),
@@ -76,7 +76,7 @@ func mistakes(b *bench) ([]results.Figure, error) {
 	return append(figures, b.hiddenOver("actor-hidden", counts["actor"], counts["mutex"]), b.hiddenOver("atomics-hidden", counts["atomics"], counts["mutex"])), nil
 }
 
-// hiddenOver compares two strategies by the mistakes that only the checker finds. The interval is that of the samples.
+// hiddenOver compares two strategies by the mistakes that only the checker finds.
 func (b *bench) hiddenOver(name string, over, under *mutantCounts) results.Figure {
 	more, variance := over.hidden()
 	fewer, other := under.hidden()

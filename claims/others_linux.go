@@ -23,6 +23,9 @@ func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock,
 	if err := view.adviseRandom(); err != nil {
 		return nil, err
 	}
+	if runtime.NumCPU() < othersProcessors {
+		return nil, reason(fmt.Sprintf("it takes %d processors", othersProcessors))
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(othersProcessors))
 	arms := []othersArm{{"alone", 0, nil}}
 	for _, n := range []int{fewReaders, manyReaders} {
@@ -123,12 +126,4 @@ func (t *othersTurn) stop() {
 	if t.stopped.CompareAndSwap(false, true) {
 		t.took += time.Since(t.begun)
 	}
-}
-
-// compute is a chunk of work of a few microseconds, in registers.
-func compute(state uint64) uint64 {
-	for range 2000 {
-		state = state*6364136223846793005 + 1442695040888963407
-	}
-	return state
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +31,8 @@ func preads(b *bench) (figures []results.Figure, err error) {
 	for _, n := range counts {
 		arms = append(arms,
 			arm{fmt.Sprintf("pread-%d", n), b.randomReads(byPread(f), 1<<10, n)},
-			arm{fmt.Sprintf("seek-%d", n), b.randomReads(bySeek(f), 1<<10, n)})
+			arm{fmt.Sprintf("seek-%d", n), b.randomReads(bySeek(f), 1<<10, n)},
+			arm{fmt.Sprintf("compute-%d", n), computing(n)})
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {
@@ -43,7 +45,37 @@ func preads(b *bench) (figures []results.Figure, err error) {
 			b.value(pread+"-seconds", fmt.Sprintf("time per read, pread, readers: %d", n), "s", seconds[pread]),
 			b.value(seek+"-seconds", fmt.Sprintf("time per read, seek and read under a lock, readers: %d", n), "s", seconds[seek]))
 	}
+	for _, n := range counts[1:] {
+		for _, of := range []struct{ arm, name, what string }{
+			{"pread", "pread-%d-over-1", "reads/s of %d readers over one, pread"},
+			{"seek", "seek-%d-over-1", "reads/s of %d readers over one, seek and read under a lock"},
+			{"compute", "compute-%d", "work of %d goroutines that compute over one"},
+		} {
+			figures = append(figures, b.ratio(fmt.Sprintf(of.name, n), fmt.Sprintf(of.what, n),
+				seconds[of.arm+"-1"], seconds[fmt.Sprintf("%s-%d", of.arm, n)]))
+		}
+	}
 	return figures, nil
+}
+
+// computing is a loop of chunks of work in registers, by goroutines side by side that share them and nothing else.
+func computing(goroutines int) func(n int) error {
+	return func(n int) error {
+		var group sync.WaitGroup
+		states := make([]uint64, goroutines)
+		for i := range goroutines {
+			group.Go(func() {
+				state := uint64(i)
+				for range (n + i) / goroutines { // which add up to n
+					state = compute(state)
+				}
+				states[i] = state
+			})
+		}
+		group.Wait()
+		runtime.KeepAlive(states)
+		return nil
+	}
 }
 
 // bySeek reads at the descriptor's own position, one reader at a time.

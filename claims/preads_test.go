@@ -10,6 +10,7 @@ func TestPreads(t *testing.T) {
 	checkFigures(t, figures, []string{
 		"pread-1", "pread-2", "pread-4", "pread-1-seconds", "pread-2-seconds", "pread-4-seconds",
 		"seek-1-seconds", "seek-2-seconds", "seek-4-seconds",
+		"pread-2-over-1", "pread-4-over-1", "seek-2-over-1", "seek-4-over-1", "compute-2", "compute-4",
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 const (
 	pressureText = "reads/s of 1 KiB from a mapping over pread, with memory for a quarter of the log"
+	bothAdvised  = ", both advised that reads are random"
 	othersText   = "work of another goroutine beside %d readers of pages that are not in memory, mapped over pread"
 )
 
@@ -35,7 +36,7 @@ func (b *bench) shortOfMemory() ([]results.Figure, error) {
 	}
 	figures := []results.Figure{
 		b.ratio("pressure-1k", pressureText, v["pread-seconds"], v["mapped-seconds"]),
-		b.ratio("pressure-advised-1k", pressureText+", both advised that reads are random", v["pread-advised-seconds"], v["mapped-advised-seconds"]),
+		b.ratio("pressure-advised-1k", pressureText+bothAdvised, v["pread-advised-seconds"], v["mapped-advised-seconds"]),
 	}
 	for _, arm := range []struct{ name, text string }{
 		{"mapped", "from a mapping"},

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,6 +113,10 @@ const (
 	errKilled  = reason("its process was killed, as systems do that lack memory")
 )
 
+// pressurePatience is how long a process may take: several times as long as those of a full run do, where a disk reads
+// ahead a hundred times what is asked for.
+const pressurePatience = 3 * time.Minute
+
 // logDescriptor is where a process finds the log that it was handed, which has no name.
 const logDescriptor = "/proc/self/fd/3"
 
@@ -131,9 +136,11 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 		Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Blocks: b.blocks, Seed: b.random.Uint64(),
 	}
 	var answer pressureAnswer
-	switch err := b.converse(log, &request, &answer); {
+	switch err := b.converse(log, &request, &answer, pressurePatience); {
 	case b.ctx.Err() != nil:
 		return nil, b.ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("an experiment has not answered in %v", pressurePatience)
 	case err != nil:
 		return nil, err
 	case answer.Unmeasured != "":
@@ -143,7 +150,9 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 }
 
 // converse has the process make the experiment, in its group, if it is to have one, from before it begins.
-func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressureAnswer) (err error) {
+func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressureAnswer, patience time.Duration) (err error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
 	child := harness.Child{Name: "an experiment", Command: b.pressed, Files: []*os.File{log}}
 	if request.Memory > 0 {
 		leave := func() error { return nil }
@@ -154,10 +163,19 @@ func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressur
 			}
 			return err
 		}
-		defer func() { err = errors.Join(err, leave()) }()
+		defer func() {
+			// What is left behind is told, also where there is a reason why nothing was measured.
+			left := leave()
+			if left != nil && err != nil {
+				left = fmt.Errorf("%w, after: %v", left, err)
+			}
+			err = cmp.Or(left, err)
+		}()
 	}
-	output, err := child.Ask(b.ctx, request)
+	output, err := child.Ask(ctx, request)
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case killed(err):
 		return errKilled
 	case err != nil:

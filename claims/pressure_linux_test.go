@@ -89,6 +89,9 @@ func TestEndsOfAProcess(t *testing.T) {
 		{"no answer", "exit 0", func(err error) bool { return err != nil && strings.Contains(err.Error(), "answer of an experiment") }},
 		{"killed", "kill -KILL $$", func(err error) bool { return errors.Is(err, errKilled) && errors.Is(err, errors.ErrUnsupported) }},
 		{"interruption", "exec sleep 1000", func(err error) bool { return err != nil }},
+		{"too slow", "exec sleep 1000", func(err error) bool {
+			return errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errors.ErrUnsupported)
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log, err := os.Open(os.DevNull)
@@ -115,7 +118,11 @@ func TestEndsOfAProcess(t *testing.T) {
 			}
 			request := &pressureRequest{Memory: 32 << 20}
 			answer := new(pressureAnswer)
-			err = b.converse(log, request, answer)
+			patience := time.Minute
+			if test.name == "too slow" {
+				patience = 50 * time.Millisecond
+			}
+			err = b.converse(log, request, answer, patience)
 			if request.Group == "" {
 				t.Skip(err)
 			}

@@ -3,9 +3,12 @@ package claims
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"tailrace/harness/torture"
 	"tailrace/results"
 	"tailrace/strategies"
 )
@@ -29,6 +32,25 @@ func TestPublication(t *testing.T) {
 	}
 	if f := figureNamed(t, figures, "ordered-rounds"); f.Value < 6 {
 		t.Errorf("only %v rounds", f.Value)
+	}
+}
+
+// That there is no wrong answer is open until the checker has looked for ten times as long as it takes to find one.
+func TestNoWrongAnswerInAMoment(t *testing.T) {
+	wrong := &torture.Violation{What: "wrong"}
+	for _, test := range []struct {
+		with, without tortured
+		open          bool
+		value         float64
+	}{
+		{tortured{took: 10 * time.Second}, tortured{took: time.Second, violation: wrong}, false, 0},
+		{tortured{took: 9 * time.Second}, tortured{took: time.Second, violation: wrong}, true, 0},
+		{tortured{took: time.Second}, tortured{took: time.Second}, true, 0},
+		{tortured{took: time.Second, violation: wrong}, tortured{took: time.Second}, false, 1},
+	} {
+		if f := orderedViolations(test.with, test.without); math.IsNaN(f.High) != test.open || f.Value != test.value {
+			t.Errorf("%v and %v: %s, %+v", test.with.took, test.without.took, f.ValueText(), f)
+		}
 	}
 }
 

@@ -70,15 +70,13 @@ func segmented(ctx context.Context, n int) (*windowStorage, error) {
 // publishing measures one strategy on all the logs.
 func (b *bench) publishing(name, strategy string, storages []*windowStorage) (figures []results.Figure, err error) {
 	var arms []arm
-	var longest strategies.Handle
 	for i, s := range storages {
 		log, failed := openLog(strategy, strategies.Options{Storage: s, SegmentSize: publishedSegment, IndexInterval: publishedInterval})
 		if failed != nil {
 			return nil, failed
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
-		longest = log.NewHandle()
-		arms = append(arms, appending(b.ctx, fmt.Sprint(segmentCounts[i]), longest))
+		arms = append(arms, appending(b.ctx, fmt.Sprint(segmentCounts[i]), log.NewHandle()))
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {

@@ -68,10 +68,17 @@ func Run(ctx context.Context, o Options) (*results.Claims, error) {
 	outcome := &results.Claims{
 		Schema: results.Schema, Version: o.Version, Command: o.Command, Seed: o.Seed, Started: time.Now(), Quick: o.Quick, Level: level(),
 	}
+	// Before minutes of runs would be lost for want of it.
+	place, warnings, err := scratch()
+	if err != nil {
+		return nil, fmt.Errorf("claims: %w", err)
+	}
+	defer place.remove()
 	if err := sweep(ctx, &o, w, chosen, outcome); err != nil {
 		return nil, err
 	}
-	if err := measure(ctx, &o, w, chosen); err != nil {
+	outcome.Warnings = append(outcome.Warnings, warnings...)
+	if err := measure(ctx, &o, w, chosen, place); err != nil {
 		return nil, err
 	}
 	for i := range chosen {
@@ -172,12 +179,7 @@ func failedRun(s *results.Sweep, ratios []ratio) string {
 }
 
 // measure runs the experiments of this process.
-func measure(ctx context.Context, o *Options, w windows, chosen []claim) error {
-	place, err := scratch()
-	if err != nil {
-		return fmt.Errorf("claims: %w", err)
-	}
-	defer place.remove()
+func measure(ctx context.Context, o *Options, w windows, chosen []claim, place places) error {
 	found := make(map[string][]results.Figure)
 	for i := range chosen {
 		c := &chosen[i]
@@ -204,28 +206,37 @@ func measure(ctx context.Context, o *Options, w windows, chosen []claim) error {
 }
 
 // places are directories for files of experiments.
-type places struct{ memory, disk string }
+type places struct {
+	memory string
+	disk   string // "" if there is none
+}
 
-// scratch makes a directory on memory, where there is room for files, and one on a disk.
-func scratch() (p places, err error) {
-	if p.disk, err = os.MkdirTemp("/var/tmp", "tailrace-claims-"); err != nil {
-		if p.disk, err = os.MkdirTemp("", "tailrace-claims-"); err != nil {
-			return p, err
+// scratchBytes is the most that an experiment has in files: a log, and another that grows as long.
+const scratchBytes = 2 * logBytes
+
+// scratch makes a directory in memory, where there is room, and one on a disk. Files that are to be in memory may be on
+// a disk, where there is no other place: a warning says so. Without a disk some figures can't be measured.
+func scratch() (p places, warnings []string, err error) {
+	const pattern = "tailrace-claims-"
+	disks := []string{"/var/tmp", os.TempDir()}
+	if p.memory, err = harness.TempDir(scratchBytes, true, pattern, "/dev/shm", os.TempDir()); err != nil {
+		warnings = append(warnings, "files of experiments that are to be in memory are on a disk: "+oneLine(err))
+		if p.memory, err = harness.TempDir(2*scratchBytes, false, pattern, disks...); err != nil {
+			return p, nil, err
 		}
 	}
-	if p.memory, err = os.MkdirTemp("/dev/shm", "tailrace-claims-"); err != nil {
-		p.memory, err = os.MkdirTemp("", "tailrace-claims-")
+	if p.disk, err = harness.TempDir(scratchBytes, false, pattern, disks...); err != nil {
+		warnings = append(warnings, "experiments have no disk: "+oneLine(err))
 	}
-	if err != nil {
-		p.remove()
-	}
-	return p, err
+	return p, warnings, nil
 }
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 func (p places) remove() {
 	for _, dir := range []string{p.memory, p.disk} {
 		if dir != "" {
-			_ = os.RemoveAll(dir)
+			_ = os.RemoveAll(dir) // of no worth
 		}
 	}
 }

@@ -63,8 +63,10 @@ func starving(b *bench) ([]results.Figure, error) {
 		return f
 	}
 	figures := []results.Figure{
-		b.ratio("rwmutex-over-mutex", "longest append, rwmutex over mutex", values("rwmutex", longest), values("mutex", longest)),
-		b.ratio("rbmutex-over-rwmutex", "longest append, rbmutex over rwmutex", values("rbmutex", longest), values("rwmutex", longest)),
+		b.ratio("rwmutex-called-over-mutex", "longest append of a window from its call, rwmutex over mutex", values("rwmutex", called), values("mutex", called)),
+		b.ratio("rbmutex-called-over-mutex", "longest append of a window from its call, rbmutex over mutex", values("rbmutex", called), values("mutex", called)),
+		b.ratio("rwmutex-over-mutex", "longest append of a window from when it was due, rwmutex over mutex", values("rwmutex", longest), values("mutex", longest)),
+		b.ratio("rbmutex-over-mutex", "longest append of a window from when it was due, rbmutex over mutex", values("rbmutex", longest), values("mutex", longest)),
 	}
 	for _, name := range names {
 		figures = append(figures,
@@ -112,7 +114,11 @@ func (b *bench) starve(strategy string) (s starved, err error) {
 func readOn(ctx context.Context, h strategies.Handle, seed uint64) error {
 	random, buf := rand.New(rand.NewPCG(seed, 0)), make([]byte, 2<<10)
 	for ctx.Err() == nil {
-		if _, err := h.Read(random.Int64N(starvingRecords), buf); err != nil {
+		p, err := h.Read(random.Int64N(starvingRecords), buf)
+		if err == nil && len(p) == 0 {
+			err = errNothingRead
+		}
+		if err != nil {
 			return errors.Join(err, h.Close())
 		}
 	}

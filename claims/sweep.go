@@ -16,6 +16,7 @@ type place struct {
 	load, strategy string
 	unit           string // of the value; "" for rates
 	value          func(*results.Run) (float64, bool)
+	overloaded     bool // whether runs count in which a paced load fell behind
 }
 
 // ratio is a figure that the sweep gives: of two places within blocks, or the value at one.
@@ -33,18 +34,38 @@ func at(load, strategy, metric string) place {
 	if strings.HasSuffix(metric, "-sec") || metric == results.MetricCPU {
 		unit = "s"
 	}
-	return place{load, strategy, unit, func(r *results.Run) (float64, bool) {
+	return place{load: load, strategy: strategy, unit: unit, value: func(r *results.Run) (float64, bool) {
 		v, ok := r.Metrics[metric]
 		return v, ok
 	}}
 }
 
-// switches are the voluntary context switches of an operation.
+// switches are the context switches of an operation in which a thread gave its processor up.
 func switches(load, strategy string) place {
-	return place{load, strategy, "per operation", func(r *results.Run) (float64, bool) {
-		operations := r.Metrics[results.MetricOps] * r.Window
+	return perOperation(load, strategy, func(r *results.Runtime) int64 { return r.VoluntarySwitches })
+}
+
+// preemptions are those in which the kernel took it.
+func preemptions(load, strategy string) place {
+	return perOperation(load, strategy, func(r *results.Runtime) int64 { return r.InvoluntarySwitches })
+}
+
+func perOperation(load, strategy string, count func(*results.Runtime) int64) place {
+	return place{load: load, strategy: strategy, unit: "per operation", value: func(r *results.Run) (float64, bool) {
 		// A run without any had fewer than one.
-		return max(1, float64(r.Runtime.VoluntarySwitches)) / operations, operations > 0
+		return countPerOperation(max(1, float64(count(&r.Runtime))), r), r.Metrics[results.MetricOps] > 0
+	}}
+}
+
+func countPerOperation(count float64, r *results.Run) float64 {
+	return count / (r.Metrics[results.MetricOps] * r.Window)
+}
+
+// schedulerP99 is how long goroutines that were ready waited for a processor. A run of which the runtime, which samples
+// these waits, saw none has no value.
+func schedulerP99(load, strategy string) place {
+	return place{load: load, strategy: strategy, unit: "s", value: func(r *results.Run) (float64, bool) {
+		return r.Runtime.SchedulerP99, r.Runtime.SchedulerP99 > 0
 	}}
 }
 
@@ -68,36 +89,47 @@ func appends(name, strategy, baseline, load, where string) ratio {
 		at(load, strategy, results.MetricProduceOps), at(load, baseline, results.MetricProduceOps)}
 }
 
-// waiting is how the time that a read spends in its call grows beside writers, unsynced or synced.
-func waiting(name, strategy, where string) ratio {
-	over, under := "reads-writes", "reads-alone"
-	if where == besideSyncs {
-		over, under = "reads-syncs", "reads-alone-disk"
-	}
-	return ratio{name, fmt.Sprintf("p99 of reads %s over alone, %s", where, strategy), at(over, strategy, readP99), at(under, strategy, readP99)}
-}
+// readers beside writers: a kind of load, and what is measured of its reads.
+type besideWriters struct{ load, metric, figure, text string }
 
-// overRaw is how the time that a read spends in its call, beside writers that sync, compares with that where nothing is
-// shared.
-func overRaw(name, strategy string) ratio {
-	return ratio{name, fmt.Sprintf("p99 of reads %s, %s over raw", besideSyncs, strategy), at("reads-syncs", strategy, readP99), at("reads-syncs", "raw", readP99)}
-}
-
-// keeping is what readers in closed loops keep of their rate beside writers, unsynced or synced.
-func keeping(name, strategy, where string) ratio {
-	over, under := "busy-writes", "busy-alone"
-	if where == besideSyncs {
-		over, under = "busy-syncs", "busy-alone-disk"
-	}
-	return ratio{name, fmt.Sprintf("reads/s %s over alone, %s", where, strategy),
-		at(over, strategy, results.MetricConsumeOps), at(under, strategy, results.MetricConsumeOps)}
-}
-
-// Where reads are measured beside writers.
-const (
-	besideWrites = "beside appends"
-	besideSyncs  = "beside synced appends"
+var (
+	// pacedReads spend a time in their call.
+	pacedReads = besideWriters{"reads", readP99, "", "p99 of reads"}
+	// busyReads follow each other in a closed loop. Their rate counts also where the writers fell behind: to leave out the
+	// runs in which a reader left them least would be to choose by what is measured.
+	busyReads = besideWriters{"busy", results.MetricConsumeOps, "-rate", "reads/s of a busy reader"}
 )
+
+// writers are what reads are measured beside, with the load of the same reads alone: beside those that sync, both are
+// on a disk.
+var writers = []struct{ suffix, beside, alone, text string }{
+	{"", "-writes", "-alone", "beside appends"},
+	{"-synced", "-syncs", "-alone-disk", "beside synced appends"},
+}
+
+// overRaw compares reads beside writers with those beside the same writers where nothing is shared.
+func (b besideWriters) overRaw(strategy string) (ratios []ratio) {
+	for _, w := range writers {
+		ratios = append(ratios, ratio{strategy + b.figure + "-over-raw" + w.suffix, fmt.Sprintf("%s %s, %s over raw", b.text, w.text, strategy),
+			b.at(w.beside, strategy), b.at(w.beside, "raw")})
+	}
+	return ratios
+}
+
+// overAlone compares reads beside writers with reads alone.
+func (b besideWriters) overAlone(strategy string) (ratios []ratio) {
+	for _, w := range writers {
+		ratios = append(ratios, ratio{strategy + b.figure + "-over-alone" + w.suffix, fmt.Sprintf("%s %s over alone, %s", b.text, w.text, strategy),
+			b.at(w.beside, strategy), b.at(w.alone, strategy)})
+	}
+	return ratios
+}
+
+func (b besideWriters) at(load, strategy string) place {
+	p := at(b.load+load, strategy, b.metric)
+	p.overloaded = b.load == busyReads.load
+	return p
+}
 
 func batchRatios() []ratio {
 	perRecord := func(records int, strategy string) place {
@@ -204,20 +236,41 @@ func needed(claims []claim) []workload.Workload {
 	})
 }
 
-// mostMissing is the share of a side's runs that may lack a number for its figure to have an interval.
+// mostMissing is the share of blocks that may lack a number for its figure to have an interval.
 const mostMissing = 0.25
 
-// figureOf computes a figure from the runs of a sweep. Runs that failed verification are left out. Where more than a
-// few lack the number, because they were overloaded for instance, there is no interval: those that have it would be
-// the lucky ones.
+// figureOf computes a figure from the runs of a sweep. Runs that failed verification are left out. Where a quarter of
+// the blocks or more lack the number, because runs were overloaded for instance, there is no interval: those that have
+// it would be the lucky ones.
 func (r *ratio) figureOf(s *results.Sweep, level float64) results.Figure {
-	f := r.ofThoseThatHaveIt(s, level)
-	for _, p := range []place{r.over, r.under} {
-		ran, has := p.runs(s), len(p.byBlock(s))
-		if ran > 0 && float64(ran-has) > mostMissing*float64(ran) {
-			f.Low, f.High = math.NaN(), math.NaN()
-			f.Text += fmt.Sprintf("; %d of %d runs of %s in %s lack it", ran-has, ran, p.strategy, p.load)
+	over, under := r.over.byBlock(s), r.under.byBlock(s)
+	var logs []float64
+	for block, value := range over {
+		switch other, ok := under[block]; {
+		case r.under.load == "" && value > 0:
+			logs = append(logs, math.Log(value))
+		case ok && value > 0 && other > 0:
+			logs = append(logs, math.Log(value/other))
 		}
+	}
+	slices.Sort(logs) // blocks are in no order
+	unit := "×"
+	if r.under.load == "" {
+		unit = r.over.unit
+	}
+	return figureOfMost(r.name, r.text, unit, logs, max(r.over.runs(s), r.under.runs(s)), level)
+}
+
+// figureOfMost is the figure of what some blocks have. Its text tells of those that lack it, and there is no interval
+// where they are a quarter or more.
+func figureOfMost(name, text, unit string, logs []float64, blocks int, level float64) results.Figure {
+	lack := blocks - len(logs)
+	if lack > 0 {
+		text += fmt.Sprintf("; %d of %d blocks lack it", lack, blocks)
+	}
+	f := results.NewFigure(name, text, unit, logs, level)
+	if lack > 0 && float64(lack) >= mostMissing*float64(blocks) {
+		f.Low, f.High = math.NaN(), math.NaN()
 	}
 	return f
 }
@@ -238,30 +291,11 @@ func (p *place) is(run *results.Run) bool {
 	return run.Cell.Workload == p.load && run.Cell.Strategy == p.strategy && run.Cell.Arm == "" && run.Valid()
 }
 
-func (r *ratio) ofThoseThatHaveIt(s *results.Sweep, level float64) results.Figure {
-	over, under := r.over.byBlock(s), r.under.byBlock(s)
-	var logs []float64
-	for block, value := range over {
-		switch other, ok := under[block]; {
-		case r.under.load == "" && value > 0:
-			logs = append(logs, math.Log(value))
-		case ok && value > 0 && other > 0:
-			logs = append(logs, math.Log(value/other))
-		}
-	}
-	slices.Sort(logs) // blocks are in no order
-	unit := "×"
-	if r.under.load == "" {
-		unit = r.over.unit
-	}
-	return results.NewFigure(r.name, r.text, unit, logs, level)
-}
-
 func (p *place) byBlock(s *results.Sweep) map[int]float64 {
 	values := make(map[int]float64)
 	for i := range s.Runs {
 		run := &s.Runs[i]
-		if !p.is(run) || run.Overloaded {
+		if !p.is(run) || run.Overloaded && !p.overloaded {
 			continue
 		}
 		if value, ok := p.value(run); ok {

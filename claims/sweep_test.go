@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // A figure of which many runs have no number would be one of those that were lucky: it is open.
 func TestFiguresThatManyRunsLack(t *testing.T) {
 	r := ratio{"reads", "reads", at("load", "actor", results.MetricOps), at("load", "mutex", results.MetricOps)}
-	for lacking, known := range map[int]bool{0: true, 3: true, 5: false, 12: false} {
+	for lacking, known := range map[int]bool{0: true, 2: true, 3: false, 5: false, 12: false} {
 		s := &results.Sweep{}
 		for block := range 12 {
 			for _, strategy := range []string{"mutex", "actor"} {
@@ -26,8 +27,30 @@ func TestFiguresThatManyRunsLack(t *testing.T) {
 		if (!math.IsNaN(f.Low) && !math.IsNaN(f.High)) != known {
 			t.Errorf("%d of 12 runs lack it: %s", lacking, f.ValueText())
 		}
-		if strings.Contains(f.Text, "of 12 runs of actor in load lack it") == known {
+		if want := fmt.Sprintf("; %d of 12 blocks lack it", lacking); strings.Contains(f.Text, want) != (lacking > 0) {
 			t.Errorf("%d of 12 runs lack it: %q", lacking, f.Text)
 		}
+		// What does not depend on the writers' keeping up counts in all of them.
+		all := r
+		all.over.overloaded = true
+		if f := all.figureOf(s, 0.95); f.Blocks != 12 || math.IsNaN(f.Low) || f.Text != r.text {
+			t.Errorf("with those of %d overloaded runs: %d blocks, %s, %q", lacking, f.Blocks, f.ValueText(), f.Text)
+		}
+	}
+}
+
+// Blocks are lacking where either side is.
+func TestPairsThatAreLacking(t *testing.T) {
+	r := ratio{"reads", "reads", at("load", "actor", results.MetricOps), at("load", "mutex", results.MetricOps)}
+	s := &results.Sweep{}
+	for block := range 12 {
+		for i, strategy := range []string{"mutex", "actor"} {
+			run := results.Run{Block: block, Cell: results.Cell{Workload: "load", Strategy: strategy}, Metrics: map[string]float64{results.MetricOps: 100 + float64(block%3)}}
+			run.Overloaded = block/2 == i // two of each, in other blocks
+			s.Runs = append(s.Runs, run)
+		}
+	}
+	if f := r.figureOf(s, 0.95); f.Blocks != 8 || !math.IsNaN(f.Low) || !strings.HasSuffix(f.Text, "; 4 of 12 blocks lack it") {
+		t.Errorf("%d blocks, %s, %q", f.Blocks, f.ValueText(), f.Text)
 	}
 }

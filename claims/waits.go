@@ -31,6 +31,7 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	defer remove()
+	b = b.unhurried()
 	onFiles, err := b.countWaits(files)
 	if err != nil {
 		return nil, fmt.Errorf("claims: waits: %w", err)
@@ -47,7 +48,7 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 	}{
 		{"atomics-waited", "appends of 8 producers that waited for others, files", onFiles.counted, func(w *waited) int64 { return w.any }},
 		{"atomics-commit", "appends that waited for the commit of an earlier batch, files", onFiles.counted, func(w *waited) int64 { return w.Commit }},
-		{"atomics-roll", "appends that waited for the next segment, files", onFiles.counted, func(w *waited) int64 { return w.Roll }},
+		{"atomics-roll", "appends that waited for the next segment, or made it, files", onFiles.counted, func(w *waited) int64 { return w.Roll }},
 		{"atomics-ring", "appends that waited for room in the completion ring, files", onFiles.counted, func(w *waited) int64 { return w.Ring }},
 		{"atomics-parked", "times that a goroutine was parked, files", onFiles.counted, func(w *waited) int64 { return w.Parked }},
 		{"atomics-waited-heap", "appends of 8 producers that waited for others, heap", onHeap.counted, func(w *waited) int64 { return w.any }},
@@ -61,11 +62,11 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 		took       func(*waited) time.Duration
 	}{
 		{"atomics-commit-time", "for the commit of an earlier batch, files", onFiles.timed, func(w *waited) time.Duration { return w.CommitTime }},
-		{"atomics-roll-time", "for the next segment, files", onFiles.timed, func(w *waited) time.Duration { return w.RollTime }},
+		{"atomics-roll-time", "for the next segment, or in making it, files", onFiles.timed, func(w *waited) time.Duration { return w.RollTime }},
 		{"atomics-ring-time", "for room in the completion ring, files", onFiles.timed, func(w *waited) time.Duration { return w.RingTime }},
 		{"atomics-commit-time-heap", "for the commit of an earlier batch, heap", onHeap.timed, func(w *waited) time.Duration { return w.CommitTime }},
 	} {
-		figures = append(figures, part(f.name, fmt.Sprintf("part of the time of %d producers spent in waits %s", timedProducers(), f.text), f.runs, f.took))
+		figures = append(figures, b.part(f.name, fmt.Sprintf("part of the time of %d producers spent in waits %s", timedProducers(), f.text), f.runs, f.took))
 	}
 	return figures, nil
 }
@@ -99,14 +100,21 @@ func (b *bench) share(name, text string, runs []waited, count func(*waited) int6
 	return b.value(name, text, "per append", shares)
 }
 
-// part is the figure of what appends waited of the time that they took, in all blocks together: a roll is too rare to
-// be in each.
-func part(name, text string, runs []waited, wait func(*waited) time.Duration) results.Figure {
+// part is the figure of what appends waited of the time that they took. Where some blocks have none, since a roll is
+// too rare to be in each, it is that of all blocks together, and has no interval.
+func (b *bench) part(name, text string, runs []waited, wait func(*waited) time.Duration) results.Figure {
 	var waits, took time.Duration
+	var parts []float64
 	for i := range runs {
 		waits, took = waits+wait(&runs[i]), took+runs[i].took
+		if wait(&runs[i]) > 0 {
+			parts = append(parts, float64(wait(&runs[i]))/float64(runs[i].took))
+		}
 	}
-	return counted(name, text, "", float64(waits)/float64(took))
+	if len(parts) == len(runs) {
+		return b.value(name, text, "", parts)
+	}
+	return results.Figure{Name: name, Text: text, Value: float64(waits) / float64(took), Low: math.NaN(), High: math.NaN(), Blocks: len(runs)}
 }
 
 // waitRuns are the runs of each block in which waits were counted, and those in which they were timed too.

@@ -39,15 +39,21 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// Only what is in every block has an interval.
 func TestPart(t *testing.T) {
+	b := tinyBench(t)
 	wait := func(w *waited) time.Duration { return w.CommitTime }
 	runs := []waited{{took: time.Second}, {took: time.Second}}
-	if f := part("p", "", runs, wait); f.Value != 0 {
+	if f := b.part("p", "", runs, wait); f.Value != 0 || !math.IsNaN(f.Low) || !math.IsNaN(f.High) {
 		t.Errorf("of nothing: %+v", f)
 	}
 	runs[0].CommitTime = time.Second / 2
-	if f := part("p", "", runs, wait); f.Value != 0.25 {
+	if f := b.part("p", "", runs, wait); f.Value != 0.25 || !math.IsNaN(f.Low) || !math.IsNaN(f.High) {
 		t.Errorf("of half of one and nothing of another: %+v", f)
+	}
+	runs[1].CommitTime = time.Second / 8
+	if f := b.part("p", "", runs, wait); math.Abs(f.Value-0.25) > 1e-9 || !(f.Low < 0.25 && f.High > 0.25) {
+		t.Errorf("of half of one and an eighth of another: %+v", f)
 	}
 }
 

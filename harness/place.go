@@ -44,6 +44,38 @@ func statFilesystem(path string) (filesystem, error) {
 	return f, nil
 }
 
+// room is what may be written: of a file system in memory no more than there is of that.
+func (f filesystem) room() int64 {
+	if memory := availableMemory(); f.inMemory() && memory > 0 {
+		return min(f.free, memory)
+	}
+	return f.free
+}
+
+// TempDir makes a directory of files of no worth in the first of some places that can be written and has need bytes
+// left, beside some for others on the machine, and is in memory or is not, as is asked for. The error tells of each
+// place why not.
+func TempDir(need int64, inMemory bool, pattern string, parents ...string) (string, error) {
+	var errs []error
+	for _, parent := range parents {
+		f, err := statFilesystem(parent)
+		switch {
+		case err != nil:
+		case f.inMemory() != inMemory:
+			err = fmt.Errorf("%s is %s", parent, f.name)
+		case f.room() < need+spareBytes:
+			err = fmt.Errorf("%s has %s free, of the %s that it takes", parent, results.FormatBytes(float64(f.room())), results.FormatBytes(float64(need+spareBytes)))
+		default:
+			var dir string
+			if dir, err = os.MkdirTemp(parent, pattern); err == nil {
+				return dir, nil
+			}
+		}
+		errs = append(errs, err)
+	}
+	return "", fmt.Errorf("harness: no place for files: %w", errors.Join(errs...))
+}
+
 func (f filesystem) inMemory() bool { return f.name == "tmpfs" || f.name == "ramfs" }
 
 func usagef(format string, args ...any) error {
@@ -163,12 +195,7 @@ func (p *placer) inspect(dir string, need int64) (filesystem, error) {
 	if err != nil {
 		return filesystem{}, usagef("%w", err)
 	}
-	free := f.free
-	if f.inMemory() {
-		if memory := availableMemory(); memory > 0 {
-			free = min(free, memory)
-		}
-	}
+	free := f.room()
 	if free < need {
 		return f, usagef("%s has %s free, and a run may need %s; free some, choose another directory with --dir, or lower %s",
 			dir, results.FormatBytes(float64(free)), results.FormatBytes(float64(need)), p.lever)

@@ -164,3 +164,30 @@ func TestPlaceCountsKeptRuns(t *testing.T) {
 	}
 	wantEmpty(t, dir)
 }
+
+func TestTempDir(t *testing.T) {
+	disk := t.TempDir()
+	f, err := statFilesystem(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(disk, "missing")
+	dir, err := TempDir(1<<20, f.inMemory(), "a-", missing, disk)
+	if err != nil || filepath.Dir(dir) != disk {
+		t.Fatalf("%q, %v", dir, err)
+	}
+	for _, test := range []struct {
+		name     string
+		need     int64
+		inMemory bool
+		want     string
+	}{
+		{"too little room", f.free, f.inMemory(), " free, of the "},
+		{"another kind", 1 << 20, !f.inMemory(), disk + " is " + f.name},
+	} {
+		if dir, err := TempDir(test.need, test.inMemory, "a-", missing, disk); err == nil ||
+			!strings.Contains(err.Error(), test.want) || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %q, %v, want %q", test.name, dir, err, test.want)
+		}
+	}
+}

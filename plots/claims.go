@@ -33,7 +33,7 @@ func ClaimChart(c *results.Claim) (Chart, error) {
 		d := &c.Conditions[i]
 		f := c.Figure(d.Figure)
 		rows = append(rows, claimRow(d, f))
-		measured = measured || f != nil
+		measured = measured || f != nil && !math.IsNaN(f.Value)
 		alt = append(alt, fmt.Sprintf("%s, %s: %s, %s", plain(d.Text), d.BoundText(f), figureText(f), d.OutcomeText()))
 	}
 	f, _, cut := newForest(c.Name+": "+string(c.Verdict), 36, 205, rows)

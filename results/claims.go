@@ -56,7 +56,7 @@ type Claim struct {
 // Condition is a part of a rule, fixed before anything is measured: the figure lies at or above AtLeast, or at or
 // below AtMost; one of the two is given.
 type Condition struct {
-	Text    string   `json:"text"`   // "reads of as many readers as processors are at most 1.2 times those of one"
+	Text    string   `json:"text"`   // "two readers read no more than one"
 	Figure  string   `json:"figure"` // name
 	AtLeast *float64 `json:"at_least,omitempty"`
 	AtMost  *float64 `json:"at_most,omitempty"`

@@ -11,7 +11,6 @@ import (
 
 	"tailrace/claims"
 	"tailrace/results"
-	"tailrace/workload"
 )
 
 const claimsLong = `Put the claims of the article that tailrace implements to the test, each by an
@@ -82,11 +81,10 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 		Start: shown.start, Progress: shown.update, Say: shown.line,
 	})
 	shown.stop()
-	var field *workload.FieldError
 	switch {
 	case errors.Is(err, claims.ErrUnknown):
 		return usagef("--claim: %w", err)
-	case errors.As(err, &field), err != nil:
+	case err != nil:
 		return err
 	}
 	return f.finish(cmd, outcome, out)
