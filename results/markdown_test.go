@@ -14,9 +14,12 @@ import (
 
 // What means something to Markdown or HTML wherever it stands.
 var (
-	rawTag  = regexp.MustCompile(`<[A-Za-z/!?]`)
-	rawLink = regexp.MustCompile(`\[`)
-	rawCode = regexp.MustCompile("`")
+	rawTag     = regexp.MustCompile(`<[A-Za-z/!?]`)
+	rawLink    = regexp.MustCompile(`\[`)
+	rawCode    = regexp.MustCompile("`")
+	rawStress  = regexp.MustCompile(`\*stress|(?:^|[^\pL\pN])_+(?:stress|init)`)
+	rawFormula = regexp.MustCompile(`\$`)
+	rawAddress = regexp.MustCompile(`://|www\.`)
 	// Blocks that one of the names would begin.
 	rawBlock = regexp.MustCompile(`(?m)^(?:- )?(?:    |#+ heading|> quote|- item|1\. item)`)
 
@@ -70,6 +73,7 @@ func unescapedLine(line string) string {
 var hostileNames = []string{
 	"<img src=x onerror=alert(1)>", "a|b", `a\|b`, "`", "```\n<script>", "a`<b>`c", "x`|`y", "![x](//evil)<!-- ", "a\n\n# heading",
 	"# heading", "> quote", "- item", "1. item", "    code", "~~~", "`\\`<b", "|---|",
+	"*stress* and **stress**", "_stress_", "a _stress_ _stress_", "__init__ here", "$x^2$", "https://example.com/a", "www.example.com",
 }
 
 func TestForeignNamesAreNoMarkdown(t *testing.T) {
@@ -79,7 +83,7 @@ func TestForeignNamesAreNoMarkdown(t *testing.T) {
 	for _, name := range hostileNames {
 		for what, text := range markdownOf(t, name) {
 			seen := unescaped(text)
-			for _, raw := range []*regexp.Regexp{rawTag, rawLink, rawCode, rawBlock} {
+			for _, raw := range []*regexp.Regexp{rawTag, rawLink, rawCode, rawStress, rawFormula, rawAddress, rawBlock} {
 				if at := raw.FindString(seen); at != "" {
 					t.Errorf("%s of %q has a raw %q:\n%s", what, name, at, seen)
 				}

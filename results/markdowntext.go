@@ -57,13 +57,23 @@ func longestRun(text string, of rune) int {
 	return longest
 }
 
-// escaped takes the meaning from what strikes through or may begin a link, a tag or an entity: a tag does not begin with
-// a blank or a number.
+// escaped takes the meaning from what strikes through, stresses, is a formula, or may begin a link, a tag or an entity: a
+// tag does not begin with a blank or a number, within a word an underscore means nothing, and an address is one to
+// GitHub if it begins like one.
 func escaped(text string) string {
-	return tagStart.ReplaceAllString(markdownSigns.Replace(text), `\$0`)
+	text = tagStart.ReplaceAllString(markdownSigns.Replace(text), `\$0`)
+	return word.ReplaceAllStringFunc(text, func(word string) string {
+		within := strings.Trim(word, "_")
+		before, after, _ := strings.Cut(word, within)
+		if within == "" {
+			before, after = word, ""
+		}
+		return strings.Repeat(`\_`, len(before)) + within + strings.Repeat(`\_`, len(after))
+	})
 }
 
 var (
-	markdownSigns = strings.NewReplacer(`\`, `\\`, "~", `\~`, "[", `\[`, "&", `\&`)
+	markdownSigns = strings.NewReplacer(`\`, `\\`, "~", `\~`, "*", `\*`, "$", `\$`, "[", `\[`, "&", `\&`, "://", `:\//`, "www.", `www\.`)
 	tagStart      = regexp.MustCompile(`<(?:[^ 0-9]|$)`)
+	word          = regexp.MustCompile(`[\pL\pN_]+`)
 )
