@@ -23,8 +23,10 @@ type bench struct {
 	found map[string][]results.Figure
 	// child is the command that calls harness.Execute in a new process.
 	child []string
-	// pressed is the same of ExecutePressure; empty if there is none.
-	pressed []string
+	// pressed is the same of ExecutePressure, empty if there is none, and torturing of torture.Execute.
+	pressed, torturing []string
+	// warn tells what the reader of the outcome should know of an experiment that went well otherwise.
+	warn func(text string)
 }
 
 // arm is one side of a comparison: a loop over n operations.

@@ -127,7 +127,7 @@ func firstGroup(process, limit int, places ...memoryGroup) (memoryGroup, error) 
 		}
 		err = errors.Join(err, failed)
 	}
-	return memoryGroup{}, reason("no control group can be made: " + strings.ReplaceAll(fmt.Sprint(err), "\n", ", and "))
+	return memoryGroup{}, reason("no control group can be made: " + oneLine(err))
 }
 
 // leaveGroup takes this process back to the group that it came from, and removes its own, since there is no parent

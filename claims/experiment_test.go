@@ -33,7 +33,7 @@ func tinyBench(t *testing.T) *bench {
 	})
 	return &bench{
 		ctx: context.Background(), blocks: 2, turn: time.Millisecond, random: rand.New(rand.NewPCG(1, 2)),
-		dir: dir, disk: t.TempDir(), level: 0.95,
+		dir: dir, disk: t.TempDir(), level: 0.95, warn: func(text string) { t.Error(text) },
 	}
 }
 

@@ -24,8 +24,14 @@ func (b *bench) mappedGrowth(f *os.File) (figures []results.Figure, err error) {
 	// A store to a mapped page for which the file system has no room is a signal, and no error.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if cause := recover(); cause != nil {
-			figures, err = nil, fmt.Errorf("growing a mapping: %v", cause)
+		cause := recover()
+		if fault, ok := cause.(interface {
+			error
+			Addr() uintptr
+		}); ok {
+			figures, err = nil, fmt.Errorf("growing a mapping: %w", fault)
+		} else if cause != nil {
+			panic(cause)
 		}
 	}()
 	fresh, err := scratchFile(b.dir, 0, pattern)

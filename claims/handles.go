@@ -36,15 +36,15 @@ func handles(b *bench) ([]results.Figure, error) {
 	}{{"", "actor", handleCounts}, {"mutex-", "mutex", few}} {
 		made, err := b.makingHandles(m.prefix, m.strategy)
 		if err != nil {
-			return nil, fmt.Errorf("claims: handles of %s: %w", m.strategy, err)
+			return figures, fmt.Errorf("claims: handles of %s: %w", m.strategy, err)
 		}
 		fromFiles, err := b.readingFromFiles(m.prefix+"handles-rate", m.strategy, m.files)
 		if err != nil {
-			return nil, fmt.Errorf("claims: reads through handles of %s: %w", m.strategy, err)
+			return figures, fmt.Errorf("claims: reads through handles of %s: %w", m.strategy, err)
 		}
 		fromHeap, err := b.readingThroughHandles(m.prefix+"handles-rate-heap", m.strategy, "heap", segment.NewHeap(), few)
 		if err != nil {
-			return nil, fmt.Errorf("claims: reads through handles of %s: %w", m.strategy, err)
+			return figures, fmt.Errorf("claims: reads through handles of %s: %w", m.strategy, err)
 		}
 		figures = slices.Concat(figures, made, fromFiles, fromHeap)
 	}

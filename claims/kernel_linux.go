@@ -99,7 +99,7 @@ func (event tracepoint) count(once func([]string) (*results.Run, error), child [
 	}
 	calls := between(readings, run.Start, windowEnd(run))
 	if math.IsNaN(calls) {
-		return nil, 0, errors.New("claims: the counter was not read during the window")
+		return nil, 0, errNotRead
 	}
 	return run, calls, nil
 }

@@ -3,23 +3,21 @@ package claims
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
 	"tailrace/harness"
+	"tailrace/harness/torture"
 )
 
 // TestMain makes this program the process of a run, too.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == executeArgument {
-		if err := harness.Execute(context.Background(), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	processes := map[string]func(context.Context, io.Reader, io.Writer) error{
+		executeArgument: harness.Execute, pressureArgument: ExecutePressure, tortureArgument: torture.Execute,
 	}
-	if len(os.Args) == 2 && os.Args[1] == pressureArgument {
-		if err := ExecutePressure(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if process := processes[os.Args[len(os.Args)-1]]; process != nil {
+		if err := process(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,4 +29,5 @@ func TestMain(m *testing.M) {
 const (
 	executeArgument  = "execute-a-run"
 	pressureArgument = "measure-under-pressure"
+	tortureArgument  = "check-a-strategy"
 )

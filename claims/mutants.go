@@ -67,7 +67,7 @@ func mistakes(b *bench) ([]results.Figure, error) {
 		if !ok || m.Mutants == 0 || m.Mutants > m.Possible {
 			return nil, fmt.Errorf("claims: the record of mutants has none of %s", strategy)
 		}
-		text := fmt.Sprintf(" of %d mistakes drawn in %s (of %d possible; %d do not compile) ", m.Mutants, strategy, m.Possible, m.Rejected)
+		text := fmt.Sprintf(" of %d mistakes drawn in %s (of %d possible; %d rejected by the compiler or go vet) ", m.Mutants, strategy, m.Possible, m.Rejected)
 		figures = append(figures,
 			counted(strategy+"-one-client", "those"+text+"that a single client finds", "", float64(m.OneClient)),
 			counted(strategy+"-checker", "those"+text+"that only the concurrent checker finds", "", float64(m.Checker)),

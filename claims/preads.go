@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -26,13 +25,18 @@ func preads(b *bench) (figures []results.Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 
+	other, err := scratchFile(b.dir, logBytes, pattern)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, other.Close()) }()
+
 	counts := []int{1, 2, 4}
-	var arms []arm
+	arms := []arm{{"own-2", b.randomReads(1<<10, 2, byPread(f), byPread(other))}}
 	for _, n := range counts {
 		arms = append(arms,
-			arm{fmt.Sprintf("pread-%d", n), b.randomReads(byPread(f), 1<<10, n)},
-			arm{fmt.Sprintf("seek-%d", n), b.randomReads(bySeek(f), 1<<10, n)},
-			arm{fmt.Sprintf("compute-%d", n), computing(n)})
+			arm{fmt.Sprintf("pread-%d", n), b.randomReads(1<<10, n, byPread(f))},
+			arm{fmt.Sprintf("seek-%d", n), b.randomReads(1<<10, n, bySeek(f))})
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {
@@ -46,36 +50,12 @@ func preads(b *bench) (figures []results.Figure, err error) {
 			b.value(seek+"-seconds", fmt.Sprintf("time per read, seek and read under a lock, readers: %d", n), "s", seconds[seek]))
 	}
 	for _, n := range counts[1:] {
-		for _, of := range []struct{ arm, name, what string }{
-			{"pread", "pread-%d-over-1", "reads/s of %d readers over one, pread"},
-			{"seek", "seek-%d-over-1", "reads/s of %d readers over one, seek and read under a lock"},
-			{"compute", "compute-%d", "work of %d goroutines that compute over one"},
-		} {
-			figures = append(figures, b.ratio(fmt.Sprintf(of.name, n), fmt.Sprintf(of.what, n),
-				seconds[of.arm+"-1"], seconds[fmt.Sprintf("%s-%d", of.arm, n)]))
-		}
+		pread, seek := fmt.Sprintf("pread-%d", n), fmt.Sprintf("seek-%d", n)
+		figures = append(figures,
+			b.ratio(pread+"-over-1", fmt.Sprintf("reads/s of %d readers over one, pread", n), seconds["pread-1"], seconds[pread]),
+			b.ratio(seek+"-over-1", fmt.Sprintf("reads/s of %d readers over one, seek and read under a lock", n), seconds["seek-1"], seconds[seek]))
 	}
-	return figures, nil
-}
-
-// computing is a loop of chunks of work in registers, by goroutines side by side that share them and nothing else.
-func computing(goroutines int) func(n int) error {
-	return func(n int) error {
-		var group sync.WaitGroup
-		states := make([]uint64, goroutines)
-		for i := range goroutines {
-			group.Go(func() {
-				state := uint64(i)
-				for range (n + i) / goroutines { // which add up to n
-					state = compute(state)
-				}
-				states[i] = state
-			})
-		}
-		group.Wait()
-		runtime.KeepAlive(states)
-		return nil
-	}
+	return append(figures, b.ratio("own-2", "reads/s of 2 readers with a file each over one, pread", seconds["pread-1"], seconds["own-2"])), nil
 }
 
 // bySeek reads at the descriptor's own position, one reader at a time.
@@ -93,15 +73,16 @@ func bySeek(f *os.File) readAt {
 	}
 }
 
-// randomReads is a loop of reads of size bytes at random multiples of size in the log, by readers side by side
-// that share the operations. It reads the same positions each time.
-func (b *bench) randomReads(read readAt, size, readers int) func(n int) error {
+// randomReads is a loop of reads of size bytes at random multiples of size in a log, by readers side by side that share
+// the operations, and the ways to read in turn. It reads the same positions each time.
+func (b *bench) randomReads(size, readers int, ways ...readAt) func(n int) error {
 	seed := b.random.Uint64()
 	return func(n int) error {
 		errs := make([]error, readers)
 		var group sync.WaitGroup
 		for i := range readers {
 			group.Go(func() {
+				read := ways[i%len(ways)]
 				random, p := rand.New(rand.NewPCG(seed, uint64(i))), make([]byte, size)
 				for range (n + i) / readers { // which add up to n
 					if errs[i] = read(p, random.Int64N(int64(logBytes/size))*int64(size)); errs[i] != nil {

@@ -1,6 +1,9 @@
 package claims
 
-import "testing"
+import (
+	"sync/atomic"
+	"testing"
+)
 
 func TestPreads(t *testing.T) {
 	figures, err := preads(tinyBench(t))
@@ -10,7 +13,7 @@ func TestPreads(t *testing.T) {
 	checkFigures(t, figures, []string{
 		"pread-1", "pread-2", "pread-4", "pread-1-seconds", "pread-2-seconds", "pread-4-seconds",
 		"seek-1-seconds", "seek-2-seconds", "seek-4-seconds",
-		"pread-2-over-1", "pread-4-over-1", "seek-2-over-1", "seek-4-over-1", "compute-2", "compute-4",
+		"pread-2-over-1", "pread-4-over-1", "seek-2-over-1", "seek-4-over-1", "own-2",
 	})
 }
 
@@ -21,6 +24,15 @@ func TestReadsGiveTheirBytes(t *testing.T) {
 	checkRead(t, bySeek(f), size)
 }
 
+// Each of two readers has its own way to read.
+func TestReadersHaveTheirOwnFiles(t *testing.T) {
+	var first, second atomic.Int64
+	count := func(n *atomic.Int64) readAt { return func([]byte, int64) error { n.Add(1); return nil } }
+	if err := tinyBench(t).randomReads(1<<10, 2, count(&first), count(&second))(10); err != nil || first.Load() != 5 || second.Load() != 5 {
+		t.Errorf("%d and %d reads, %v", first.Load(), second.Load(), err)
+	}
+}
+
 // The readers share the operations, all of them, and read whole pieces of the log, each its own bytes.
 func TestRandomReads(t *testing.T) {
 	b := tinyBench(t)
@@ -28,7 +40,7 @@ func TestRandomReads(t *testing.T) {
 	for _, readers := range []int{1, 2, 4} {
 		positions := make(chan int64, 1000)
 		read := bySeek(f)
-		loop := b.randomReads(func(p []byte, position int64) error {
+		loop := b.randomReads(1<<10, readers, func(p []byte, position int64) error {
 			err := read(p, position)
 			want := make([]byte, len(p))
 			if pattern(want, position); string(want) != string(p) {
@@ -36,7 +48,7 @@ func TestRandomReads(t *testing.T) {
 			}
 			positions <- position
 			return err
-		}, 1<<10, readers)
+		})
 		if err := loop(cap(positions) - 1); err != nil || len(positions) != cap(positions)-1 {
 			t.Errorf("%d readers: %d reads, %v", readers, len(positions), err)
 		}

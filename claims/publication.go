@@ -37,7 +37,7 @@ func publication(b *bench) ([]results.Figure, error) {
 	}
 	// A call that does not return within the patience may be one of a busy machine. A wrong answer to a follower can show
 	// first as an append that waits for it for ever, too: that proves less than the answer itself.
-	if with.violation != nil && with.violation.Hung {
+	if with.hung() {
 		return nil, with.violation
 	}
 	var without tortured
@@ -45,9 +45,12 @@ func publication(b *bench) ([]results.Figure, error) {
 		if without, err = b.torture(strategies.Unordered()); err != nil {
 			return nil, err
 		}
-		if without.violation == nil || !without.violation.Hung {
+		if !without.hung() {
 			break
 		}
+	}
+	if without.hung() {
+		return nil, without.violation
 	}
 	return []results.Figure{
 		orderedViolations(with, without),
@@ -78,13 +81,17 @@ type tortured struct {
 
 // torture has the checker judge a strategy for the time of a few turns in each block.
 func (b *bench) torture(s strategies.Strategy) (tortured, error) {
+	if len(b.torturing) == 0 {
+		return tortured{}, errNoChild
+	}
 	dir, err := os.MkdirTemp(b.dir, "publication-")
 	if err != nil {
 		return tortured{}, fmt.Errorf("claims: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	begun := time.Now()
-	counts, err := torture.Check(b.ctx, s, torture.Options{
+	// In a process of its own, which leaves no call that hangs behind.
+	counts, err := torture.Run(b.ctx, b.torturing, s, torture.Options{
 		Duration: 4 * time.Duration(b.blocks) * b.unhurried().turn, Seed: b.random.Uint64(), Dir: dir, Heap: true, Patience: patience,
 	})
 	t := tortured{counts: counts, took: time.Since(begun)}
@@ -93,6 +100,9 @@ func (b *bench) torture(s strategies.Strategy) (tortured, error) {
 	}
 	return t, err
 }
+
+// hung reports whether what was found is a call that did not return.
+func (t *tortured) hung() bool { return t.violation != nil && t.violation.Hung }
 
 func (t *tortured) violations() float64 {
 	if t.violation == nil {

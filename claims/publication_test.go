@@ -13,11 +13,18 @@ import (
 	"tailrace/strategies"
 )
 
+// torturedBench is a bench that has this program check strategies.
+func torturedBench(t *testing.T) *bench {
+	b := tinyBench(t)
+	b.torturing = []string{"/proc/self/exe", tortureArgument}
+	return b
+}
+
 func TestPublication(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the copy races on purpose, and the race detector would say so")
 	}
-	figures, err := publication(tinyBench(t))
+	figures, err := publication(torturedBench(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +71,7 @@ func TestUnorderedIsNotListed(t *testing.T) {
 
 // Whoever interrupts an experiment does not wait for its end.
 func TestExperimentsOnStrategiesEndWithTheirContext(t *testing.T) {
-	b := tinyBench(t)
+	b := torturedBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b.ctx = ctx

@@ -26,6 +26,7 @@ type Options struct {
 	Out     string   // directory for the results; must not hold any
 	Child   []string // the command of a run's process, see harness.Options
 	Pressed []string // the command of an experiment's process that lacks memory or processors, see ExecutePressure
+	Torture []string // the command of the checker's process, see torture.Execute
 	Command []string // as typed
 	Version string
 	// Start is told of the sweep before it begins, Progress of its runs, and Say of what is done after it; they may be
@@ -78,7 +79,8 @@ func Run(ctx context.Context, o Options) (*results.Claims, error) {
 		return nil, err
 	}
 	outcome.Warnings = append(outcome.Warnings, warnings...)
-	if err := measure(ctx, &o, w, chosen, place); err != nil {
+	warn := func(text string) { outcome.Warnings = append(outcome.Warnings, text) }
+	if err := measure(ctx, &o, w, chosen, place, warn); err != nil {
 		return nil, err
 	}
 	for i := range chosen {
@@ -179,7 +181,7 @@ func failedRun(s *results.Sweep, ratios []ratio) string {
 }
 
 // measure runs the experiments of this process.
-func measure(ctx context.Context, o *Options, w windows, chosen []claim, place places) error {
+func measure(ctx context.Context, o *Options, w windows, chosen []claim, place places, warn func(text string)) error {
 	found := make(map[string][]results.Figure)
 	for i := range chosen {
 		c := &chosen[i]
@@ -191,7 +193,8 @@ func measure(ctx context.Context, o *Options, w windows, chosen []claim, place p
 		}
 		b := &bench{
 			ctx: ctx, blocks: w.repetitions, turn: w.turn, random: rand.New(rand.NewPCG(o.Seed, uint64(i))),
-			dir: place.memory, disk: place.disk, level: level(), child: o.Child, pressed: o.Pressed, found: found,
+			dir: place.memory, disk: place.disk, level: level(), found: found,
+			child: o.Child, pressed: o.Pressed, torturing: o.Torture, warn: warn,
 		}
 		figures, err := c.measure(b)
 		if ctx.Err() != nil {

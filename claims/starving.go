@@ -65,6 +65,7 @@ func starving(b *bench) ([]results.Figure, error) {
 	figures := []results.Figure{
 		b.ratio("rwmutex-called-over-mutex", "longest append of a window from its call, rwmutex over mutex", values("rwmutex", called), values("mutex", called)),
 		b.ratio("rbmutex-called-over-mutex", "longest append of a window from its call, rbmutex over mutex", values("rbmutex", called), values("mutex", called)),
+		b.ratio("rwmutex-called-over-atomics", "longest append of a window from its call, rwmutex over atomics", values("rwmutex", called), values("atomics", called)),
 		b.ratio("rwmutex-over-mutex", "longest append of a window from when it was due, rwmutex over mutex", values("rwmutex", longest), values("mutex", longest)),
 		b.ratio("rbmutex-over-mutex", "longest append of a window from when it was due, rbmutex over mutex", values("rbmutex", longest), values("mutex", longest)),
 	}

@@ -16,7 +16,7 @@ func TestStarving(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"rwmutex-called-over-mutex", "rbmutex-called-over-mutex", "rwmutex-over-mutex", "rbmutex-over-mutex"}
+	want := []string{"rwmutex-called-over-mutex", "rbmutex-called-over-mutex", "rwmutex-called-over-atomics", "rwmutex-over-mutex", "rbmutex-over-mutex"}
 	for _, s := range []string{"rwmutex", "mutex", "rbmutex", "atomics"} {
 		want = append(want, s+"-longest", s+"-called", s+"-done")
 	}

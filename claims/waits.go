@@ -40,7 +40,11 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claims: waits: %w", err)
 	}
-	var figures []results.Figure
+	var all waited
+	for _, w := range onFiles.counted {
+		all.add(w)
+	}
+	figures := []results.Figure{counted("atomics-waits", "appends that waited for others, of all in all blocks, files", "", float64(all.any))}
 	for _, f := range []struct {
 		name, text string
 		runs       []waited

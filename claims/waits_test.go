@@ -15,7 +15,7 @@ func TestWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkNames(t, figures, []string{
-		"atomics-waited", "atomics-commit", "atomics-roll", "atomics-ring", "atomics-parked", "atomics-waited-heap", "atomics-parked-heap",
+		"atomics-waits", "atomics-waited", "atomics-commit", "atomics-roll", "atomics-ring", "atomics-parked", "atomics-waited-heap", "atomics-parked-heap",
 		"atomics-commit-time", "atomics-roll-time", "atomics-ring-time", "atomics-commit-time-heap",
 	})
 	for _, f := range figures {

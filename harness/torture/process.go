@@ -144,7 +144,7 @@ func Execute(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		_, _ = io.Copy(io.Discard, input) // whoever gave the task has gone when it ends
 		cancel()
 	}()
-	s, err := strategies.Find(t.Strategy)
+	s, err := find(t.Strategy)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,14 @@ func Execute(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		last = message{Error: err.Error()}
 	}
 	return errors.Join(outputErr, output.Encode(last))
+}
+
+// find finds a strategy by its name, also one that is no candidate.
+func find(name string) (strategies.Strategy, error) {
+	if unordered := strategies.Unordered(); name == unordered.Name {
+		return unordered, nil
+	}
+	return strategies.Find(name)
 }
 
 // defaultPatience is that of Options.
