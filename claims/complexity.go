@@ -8,31 +8,6 @@ import (
 	"tailrace/strategies"
 )
 
-// ownFiles are the files in package strategies that are a strategy's own, by its name: what is written for that model
-// alone, or for it and its variants.
-var ownFiles = map[string][]string{
-	"mutex":             {"mutex.go"},
-	"rwmutex":           {"rwmutex.go"},
-	"atomics":           {"atomics.go", "atomics_commit.go", "atomics_roll.go"},
-	"actor":             {"actor.go", "actor_owner.go", "command.go"},
-	"mutex-brief":       {"mutex_brief.go"},
-	"rwmutex-brief":     {"rwmutex_brief.go"},
-	"mutex-rcu":         {"mutex_rcu.go"},
-	"mutex-group":       {"mutex_group.go"},
-	"actor-plain":       {"actor_plain.go"},
-	"actor-mailbox":     {"actor_mailbox.go"},
-	"rbmutex":           {"rbmutex.go"},
-	"raw":               {"raw.go"},
-	"null":              {"null.go"},
-	"busted":            {"busted.go"},
-	"atomics-unordered": {"atomics_unordered.go"},
-}
-
-// sharedFiles are those that are nobody's own. gate.go is needed by the models alone that read without a lock.
-var sharedFiles = []string{
-	"strategies.go", "client.go", "gate.go", "maintenance.go", "partition.go", "picture.go", "publisher.go", "sources.go", "wait.go", "waits.go",
-}
-
 // callStates are the names in a model's code of the states in which it finds a call, between its beginning and its
 // return. Those of the locks are kept by package sync.
 var callStates = map[string][]string{
@@ -49,7 +24,7 @@ func complexity(*bench) ([]results.Figure, error) {
 		if s.Kind != strategies.Core {
 			continue
 		}
-		n, err := sizeOf(strategies.Sources(), ownFiles[s.Name])
+		n, err := sizeOf(strategies.Sources(), strategies.SourceFiles(s.Name))
 		if err != nil {
 			return nil, fmt.Errorf("claims: %w", err)
 		}
@@ -74,11 +49,11 @@ func complexity(*bench) ([]results.Figure, error) {
 // lines is the experiment that compares the code of two core strategies.
 func lines(strategy, baseline string) func(*bench) ([]results.Figure, error) {
 	return func(*bench) ([]results.Figure, error) {
-		a, err := sizeOf(strategies.Sources(), ownFiles[strategy])
+		a, err := sizeOf(strategies.Sources(), strategies.SourceFiles(strategy))
 		if err != nil {
 			return nil, fmt.Errorf("claims: %w", err)
 		}
-		b, err := sizeOf(strategies.Sources(), ownFiles[baseline])
+		b, err := sizeOf(strategies.Sources(), strategies.SourceFiles(baseline))
 		if err != nil {
 			return nil, fmt.Errorf("claims: %w", err)
 		}

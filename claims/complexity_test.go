@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -47,58 +46,11 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Every file of package strategies is one strategy's own or shared, every strategy has files, and those that are
-// counted are in the program as they are in the directory.
-func TestEveryFileIsAccountedFor(t *testing.T) {
-	const dir = "../strategies"
-	owners := make(map[string]int)
-	for _, name := range sharedFiles {
-		owners[name]++
-	}
-	for _, names := range ownFiles {
-		for _, name := range names {
-			owners[name]++
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		if n := owners[e.Name()]; n != 1 {
-			t.Errorf("%s has %d owners", e.Name(), n)
-		}
-		delete(owners, e.Name())
-	}
-	if len(owners) > 0 {
-		t.Errorf("there are no such files: %v", owners)
-	}
-	for _, s := range strategies.List {
-		own := ownFiles[s.Name]
-		if len(own) == 0 {
-			t.Errorf("%s has no files", s.Name)
-		}
-		if s.Kind != strategies.Core {
-			continue
-		}
-		for _, name := range own {
-			there, err := fs.ReadFile(os.DirFS(dir), name)
-			embedded, embedErr := fs.ReadFile(strategies.Sources(), name)
-			if err != nil || embedErr != nil || string(there) != string(embedded) {
-				t.Errorf("%s is not in the program as it is: %v, %v", name, err, embedErr)
-			}
-		}
-	}
-}
-
 // The states that are said to be in the code are: as names that it declares.
 func TestStatesAreDeclared(t *testing.T) {
 	for strategy, states := range callStates {
 		var declared []string
-		for _, name := range ownFiles[strategy] {
+		for _, name := range strategies.SourceFiles(strategy) {
 			text, err := fs.ReadFile(strategies.Sources(), name)
 			if err != nil {
 				t.Fatal(err)

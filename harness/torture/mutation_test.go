@@ -34,14 +34,6 @@ const (
 // coreStrategies are those that are mutated.
 var coreStrategies = []string{"mutex", "rwmutex", "atomics", "actor"}
 
-// mutatedFiles are the files in package strategies that are a core strategy's own.
-var mutatedFiles = map[string][]string{
-	"mutex":   {"mutex.go"},
-	"rwmutex": {"rwmutex.go"},
-	"atomics": {"atomics.go", "atomics_commit.go", "atomics_roll.go"},
-	"actor":   {"actor.go", "actor_owner.go", "command.go"},
-}
-
 // mutationResults is the record.
 type mutationResults struct {
 	Go             string           `json:"go"`
@@ -86,7 +78,7 @@ func (r *mutationResults) write(path string) error {
 // mutationsOf are all mutants of a strategy.
 func mutationsOf(strategy string) ([]mutation, error) {
 	var all []mutation
-	for _, file := range mutatedFiles[strategy] {
+	for _, file := range strategies.SourceFiles(strategy) {
 		text, err := fs.ReadFile(strategies.Sources(), file)
 		if err != nil {
 			return nil, err
@@ -103,7 +95,7 @@ func mutationsOf(strategy string) ([]mutation, error) {
 // digest is that of the tokens of a strategy's source: neither comments nor the layout are in it.
 func digest(strategy string) (string, error) {
 	hash := sha256.New()
-	for _, name := range mutatedFiles[strategy] {
+	for _, name := range strategies.SourceFiles(strategy) {
 		text, err := fs.ReadFile(strategies.Sources(), name)
 		if err != nil {
 			return "", err
@@ -151,7 +143,7 @@ func TestMutatedFiles(t *testing.T) {
 		if s, err := strategies.Find(name); err != nil || s.Kind != strategies.Core {
 			t.Errorf("%s: %v, kind %v", name, err, s.Kind)
 		}
-		mutated = append(mutated, mutatedFiles[name]...)
+		mutated = append(mutated, strategies.SourceFiles(name)...)
 	}
 	there, err := fs.Glob(strategies.Sources(), "*.go")
 	if err != nil {
