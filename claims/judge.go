@@ -29,11 +29,22 @@ func judge(c *results.Claim) {
 		c.Verdict = results.NotSettled
 	case slices.ContainsFunc(c.Conditions, func(d results.Condition) bool { return d.Premise && d.Outcome != met }):
 		c.Verdict = results.NotSettled
-		c.Reason = "this machine does not show it: " + wording(c, func(d results.Condition) bool { return d.Premise && d.Outcome != met })
+		c.Reason = premisesText(c)
 	default:
 		c.Verdict = together(c.Conditions)
 	}
 	c.Finding = finding(c)
+}
+
+// premisesText says which premises are not met, and which this run does not know.
+func premisesText(c *results.Claim) string {
+	var parts []string
+	for _, part := range []struct{ outcome, words string }{{notMet, "this machine does not show it, not so: "}, {open, "this run does not tell whether the machine can show it, open: "}} {
+		if text := wording(c, func(d results.Condition) bool { return d.Premise && d.Outcome == part.outcome }); text != "" {
+			parts = append(parts, part.words+text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // outcome compares the interval of a figure with the bound of a condition.

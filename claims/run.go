@@ -21,7 +21,7 @@ var ErrUnknown = errors.New("no such claim")
 // Options say which claims to test, and how.
 type Options struct {
 	Names   []string // all if there are none
-	Quick   bool     // about two minutes for all, instead of fifteen
+	Quick   bool     // about two minutes for all, instead of fifteen: shorter runs, fewer of them, and no figures that decide nothing
 	Seed    uint64
 	Out     string   // directory for the results; must not hold any
 	Child   []string // the command of a run's process, see harness.Options
@@ -111,6 +111,11 @@ func level() float64 {
 
 // sweep runs the loads that the claims need, and computes the figures that it gives.
 func sweep(ctx context.Context, o *Options, w windows, chosen []claim, outcome *results.Claims) error {
+	if w.deciding {
+		for i := range chosen {
+			chosen[i].ratios = chosen[i].deciding()
+		}
+	}
 	loads := needed(chosen)
 	if len(loads) == 0 {
 		// The machine is that of a plan, which needs a load.
@@ -127,6 +132,9 @@ func sweep(ctx context.Context, o *Options, w windows, chosen []claim, outcome *
 	}
 	for i := range loads {
 		loads[i].Ramp, loads[i].Duration = w.ramp, w.duration
+		if loads[i].ConsumeRate > 0 {
+			loads[i].Duration = w.paced
+		}
 	}
 	plan, err := harness.NewPlan(ctx, o.harness(loads, w.blocks))
 	if err != nil {

@@ -323,12 +323,27 @@ func (p *place) byBlock(s *results.Sweep) map[int]float64 {
 // this process takes its turn, how many times.
 type windows struct {
 	ramp, duration time.Duration
+	paced          time.Duration // in place of duration where reads are paced, so that there are enough of them for a p99
 	blocks         int
 	turn           time.Duration
 	repetitions    int
+	deciding       bool // whether figures of the sweep that no condition is about are left out, with their loads
 }
 
 var (
-	quickWindows = windows{20 * time.Millisecond, 80 * time.Millisecond, 6, 10 * time.Millisecond, 8}
-	fullWindows  = windows{150 * time.Millisecond, 400 * time.Millisecond, 12, 50 * time.Millisecond, 20}
+	quickWindows = windows{
+		ramp: 20 * time.Millisecond, duration: 80 * time.Millisecond, paced: 150 * time.Millisecond, blocks: 8,
+		turn: 10 * time.Millisecond, repetitions: 8, deciding: true,
+	}
+	fullWindows = windows{
+		ramp: 150 * time.Millisecond, duration: 400 * time.Millisecond, paced: 400 * time.Millisecond, blocks: 12,
+		turn: 50 * time.Millisecond, repetitions: 20,
+	}
 )
+
+// deciding are those of a claim's figures that a condition is about.
+func (c *claim) deciding() []ratio {
+	return slices.DeleteFunc(slices.Clone(c.ratios), func(r ratio) bool {
+		return !slices.ContainsFunc(c.Conditions, func(d results.Condition) bool { return d.Figure == r.name })
+	})
+}

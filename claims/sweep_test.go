@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,5 +53,23 @@ func TestPairsThatAreLacking(t *testing.T) {
 	}
 	if f := r.figureOf(s, 0.95); f.Blocks != 8 || !math.IsNaN(f.Low) || !strings.HasSuffix(f.Text, "; 4 of 12 blocks lack it") {
 		t.Errorf("%d blocks, %s, %q", f.Blocks, f.ValueText(), f.Text)
+	}
+}
+
+// A quick run has the figures that decide, and no loads for others.
+func TestFiguresThatDecide(t *testing.T) {
+	left := 0
+	for _, c := range all() {
+		deciding := c.deciding()
+		left += len(c.ratios) - len(deciding)
+		for _, d := range c.Conditions {
+			is := func(r ratio) bool { return r.name == d.Figure }
+			if slices.ContainsFunc(c.ratios, is) != slices.ContainsFunc(deciding, is) {
+				t.Errorf("%s: a condition is about %s, which is left out", c.Name, d.Figure)
+			}
+		}
+	}
+	if left == 0 {
+		t.Error("all figures decide")
 	}
 }
