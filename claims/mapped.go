@@ -63,10 +63,10 @@ func (b *bench) mappedReads(f *os.File) (figures []results.Figure, err error) {
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	touch(mapped, os.Getpagesize())
 	seconds, err := b.race(
-		arm{"mapped-1k", b.randomReads(1<<10, 1, byCopy(mapped))},
-		arm{"pread-1k", b.randomReads(1<<10, 1, byPread(f))},
-		arm{"mapped-64k", b.randomReads(64<<10, 1, byCopy(mapped))},
-		arm{"pread-64k", b.randomReads(64<<10, 1, byPread(f))})
+		arm{"mapped-1k", b.randomReads(logBytes, 1<<10, 1, byCopy(mapped))},
+		arm{"pread-1k", b.randomReads(logBytes, 1<<10, 1, byPread(f))},
+		arm{"mapped-64k", b.randomReads(logBytes, 64<<10, 1, byCopy(mapped))},
+		arm{"pread-64k", b.randomReads(logBytes, 64<<10, 1, byPread(f))})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -15,47 +16,56 @@ import (
 // logBytes is the size of the file that experiments take for a log: a segment of the default size.
 const logBytes = 64 << 20
 
+// readBytes is the size of each of the files that several readers read.
+const readBytes = logBytes / 4
+
 // preads compares reads at a position that the call is given with reads at the position that all readers of a
-// descriptor share, and have to hold a lock for from the seek to the end of the read. All of the file is in memory:
-// what is measured is the calls and the lock, and no disk.
+// descriptor share, and have to hold a lock for from the seek to the end of the read; and both with reads of as many
+// readers that have a file each, which is what the processors allow. All files are in memory: what is measured is the
+// calls and the lock, and no disk.
 func preads(b *bench) (figures []results.Figure, err error) {
-	f, err := scratchFile(b.dir, logBytes, pattern)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-
-	other, err := scratchFile(b.dir, logBytes, pattern)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, other.Close()) }()
-
 	counts := []int{1, 2, 4}
-	arms := []arm{{"own-2", b.randomReads(1<<10, 2, byPread(f), byPread(other))}}
+	var shared *os.File
+	var own []readAt
+	for range slices.Max(counts) {
+		f, failed := scratchFile(b.dir, readBytes, pattern)
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		own = append(own, byPread(f))
+		if len(own) == 1 {
+			shared = f
+		}
+	}
+	var arms []arm
 	for _, n := range counts {
+		reads := func(ways ...readAt) func(n int) error { return b.randomReads(readBytes, 1<<10, n, ways...) }
 		arms = append(arms,
-			arm{fmt.Sprintf("pread-%d", n), b.randomReads(1<<10, n, byPread(f))},
-			arm{fmt.Sprintf("seek-%d", n), b.randomReads(1<<10, n, bySeek(f))})
+			arm{fmt.Sprintf("pread-%d", n), reads(byPread(shared))},
+			arm{fmt.Sprintf("seek-%d", n), reads(bySeek(shared))},
+			arm{fmt.Sprintf("own-%d", n), reads(own...)})
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {
 		return nil, err
 	}
+	of := func(way string, n int) []float64 { return seconds[fmt.Sprintf("%s-%d", way, n)] }
 	for _, n := range counts {
-		pread, seek := fmt.Sprintf("pread-%d", n), fmt.Sprintf("seek-%d", n)
-		figures = append(figures,
-			b.ratio(pread, fmt.Sprintf("reads/s of pread over seek and read under a lock, readers: %d", n), seconds[seek], seconds[pread]),
-			b.value(pread+"-seconds", fmt.Sprintf("time per read, pread, readers: %d", n), "s", seconds[pread]),
-			b.value(seek+"-seconds", fmt.Sprintf("time per read, seek and read under a lock, readers: %d", n), "s", seconds[seek]))
+		figures = append(figures, b.ratio(fmt.Sprintf("pread-%d", n), fmt.Sprintf("reads/s of pread over seek and read under a lock, readers: %d", n), of("seek", n), of("pread", n)))
 	}
-	for _, n := range counts[1:] {
-		pread, seek := fmt.Sprintf("pread-%d", n), fmt.Sprintf("seek-%d", n)
-		figures = append(figures,
-			b.ratio(pread+"-over-1", fmt.Sprintf("reads/s of %d readers over one, pread", n), seconds["pread-1"], seconds[pread]),
-			b.ratio(seek+"-over-1", fmt.Sprintf("reads/s of %d readers over one, seek and read under a lock", n), seconds["seek-1"], seconds[seek]))
+	for _, way := range []struct{ name, text string }{{"pread", "pread from one file"}, {"seek", "seek and read under a lock"}, {"own", "pread from a file each"}} {
+		for _, n := range counts {
+			if n > 1 {
+				figures = append(figures, b.ratio(fmt.Sprintf("%s-%d-over-1", way.name, n), fmt.Sprintf("reads/s of %d readers over one, %s", n, way.text), of(way.name, 1), of(way.name, n)))
+			}
+			if n > 1 && way.name != "own" {
+				figures = append(figures, b.ratio(fmt.Sprintf("%s-%d-over-own", way.name, n), fmt.Sprintf("reads/s of %d readers, %s over pread from a file each", n, way.text), of("own", n), of(way.name, n)))
+			}
+			figures = append(figures, b.value(fmt.Sprintf("%s-%d-seconds", way.name, n), fmt.Sprintf("time per read, %s, readers: %d", way.text, n), "s", of(way.name, n)))
+		}
 	}
-	return append(figures, b.ratio("own-2", "reads/s of 2 readers with a file each over one, pread", seconds["pread-1"], seconds["own-2"])), nil
+	return figures, nil
 }
 
 // bySeek reads at the descriptor's own position, one reader at a time.
@@ -73,9 +83,9 @@ func bySeek(f *os.File) readAt {
 	}
 }
 
-// randomReads is a loop of reads of size bytes at random multiples of size in a log, by readers side by side that share
-// the operations, and the ways to read in turn. It reads the same positions each time.
-func (b *bench) randomReads(size, readers int, ways ...readAt) func(n int) error {
+// randomReads is a loop of reads of size bytes at random multiples of size in a file of some length, by readers side by
+// side that share the operations, and the ways to read in turn. It reads the same positions each time.
+func (b *bench) randomReads(length, size, readers int, ways ...readAt) func(n int) error {
 	seed := b.random.Uint64()
 	return func(n int) error {
 		errs := make([]error, readers)
@@ -85,7 +95,7 @@ func (b *bench) randomReads(size, readers int, ways ...readAt) func(n int) error
 				read := ways[i%len(ways)]
 				random, p := rand.New(rand.NewPCG(seed, uint64(i))), make([]byte, size)
 				for range (n + i) / readers { // which add up to n
-					if errs[i] = read(p, random.Int64N(int64(logBytes/size))*int64(size)); errs[i] != nil {
+					if errs[i] = read(p, random.Int64N(int64(length/size))*int64(size)); errs[i] != nil {
 						return
 					}
 				}

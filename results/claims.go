@@ -125,6 +125,9 @@ func (f *Figure) format() func(float64) string {
 			return absent
 		}
 		text := fmt.Sprintf("%.3g", v)
+		if v == math.Trunc(v) && math.Abs(v) < 1e9 {
+			text = fmt.Sprintf("%.0f", v) // what was counted
+		}
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}

@@ -191,6 +191,7 @@ func TestValueTextsOfFigures(t *testing.T) {
 		"84 ns (80 ns–91 ns)":          {Unit: "s", Value: 84e-9, Low: 80e-9, High: 91e-9},
 		"0.012 (0.01–0.02) per append": {Unit: "per append", Value: 0.012, Low: 0.01, High: 0.02},
 		"3":                            {Value: 3, Low: 3, High: 3},
+		"12345":                        {Value: 12345, Low: 12345, High: 12345},
 		"–":                            {Unit: "s", Value: nan, Low: nan, High: nan},
 		"2.00× without an interval":    {Unit: "×", Value: 2, Low: nan, High: nan},
 		"0.5 (0.25–0.75)":              {Value: 0.5, Low: 0.25, High: 0.75},
