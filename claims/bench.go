@@ -106,6 +106,13 @@ func (b *bench) value(name, text, unit string, values []float64) results.Figure 
 // where more goroutines than processors take turns, or a connection has to get going.
 const longerTurn = 50 * time.Millisecond
 
+// withTurns is the bench with turns n times as long.
+func (b *bench) withTurns(n int) *bench {
+	longer := *b
+	longer.turn *= time.Duration(n)
+	return &longer
+}
+
 // unhurried is the bench with turns of that length at least.
 func (b *bench) unhurried() *bench {
 	slower := *b

@@ -22,7 +22,8 @@ import (
 // memory by itself would cost this machine no copy either. Both descriptors block, so that both ways wait in the same
 // system call and not in Go's poller.
 func copying(b *bench) (figures []results.Figure, err error) {
-	b = b.unhurried()
+	// 50 ms would be a dozen fetches of 1 MiB.
+	b = b.unhurried().withTurns(4)
 	f, err := scratchFile(b.dir, logBytes, pattern)
 	if err != nil {
 		return nil, err

@@ -54,6 +54,7 @@ func handles(b *bench) ([]results.Figure, error) {
 // makingHandles gives the time and the memory of a handle. Each number of them is made of a new log, so that what
 // the log itself keeps of its handles grows, too.
 func (b *bench) makingHandles(prefix, strategy string) ([]results.Figure, error) {
+	b = b.withTurns(2) // of which a half is the closing or the making that is not timed
 	var making []gauge
 	for _, count := range handleCounts {
 		making = append(making, gauge{fmt.Sprint(count), func(n int) (float64, error) {

@@ -16,13 +16,14 @@ import (
 // logBytes is the size of the file that experiments take for a log: a segment of the default size.
 const logBytes = 64 << 20
 
-// readBytes is the size of each of the files that several readers read.
+// readBytes is what readers read of, all of them together.
 const readBytes = logBytes / 4
 
 // preads compares reads at a position that the call is given with reads at the position that all readers of a
 // descriptor share, and have to hold a lock for from the seek to the end of the read; and both with reads of as many
-// readers that have a file each, which is what the processors allow. All files are in memory: what is measured is the
-// calls and the lock, and no disk.
+// readers that have a file each, which is what the processors allow. All read as much in all, be it in one file or in
+// several, so that caches hold as much of it; and all is in memory: what is measured is the calls and the lock, and no
+// disk.
 func preads(b *bench) (figures []results.Figure, err error) {
 	counts := []int{1, 2, 4}
 	var shared *os.File
@@ -40,11 +41,10 @@ func preads(b *bench) (figures []results.Figure, err error) {
 	}
 	var arms []arm
 	for _, n := range counts {
-		reads := func(ways ...readAt) func(n int) error { return b.randomReads(readBytes, 1<<10, n, ways...) }
 		arms = append(arms,
-			arm{fmt.Sprintf("pread-%d", n), reads(byPread(shared))},
-			arm{fmt.Sprintf("seek-%d", n), reads(bySeek(shared))},
-			arm{fmt.Sprintf("own-%d", n), reads(own...)})
+			arm{fmt.Sprintf("pread-%d", n), b.randomReads(readBytes, 1<<10, n, byPread(shared))},
+			arm{fmt.Sprintf("seek-%d", n), b.randomReads(readBytes, 1<<10, n, bySeek(shared))},
+			arm{fmt.Sprintf("own-%d", n), b.randomReads(readBytes/n, 1<<10, n, own...)})
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {

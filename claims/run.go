@@ -22,6 +22,7 @@ var ErrUnknown = errors.New("no such claim")
 type Options struct {
 	Names   []string // all if there are none
 	Quick   bool     // about two minutes for all, instead of fifteen: shorter runs, fewer of them, and no figures that decide nothing
+	Blocks  int      // of the sweep, and with it repetitions of the experiments of this process; 0 for as many as Quick says
 	Seed    uint64
 	Out     string   // directory for the results; must not hold any
 	Child   []string // the command of a run's process, see harness.Options
@@ -65,6 +66,10 @@ func Run(ctx context.Context, o Options) (*results.Claims, error) {
 	w := fullWindows
 	if o.Quick {
 		w = quickWindows
+	}
+	if o.Blocks != 0 {
+		w.repetitions = max(2, w.repetitions*o.Blocks/w.blocks)
+		w.blocks = o.Blocks
 	}
 	outcome := &results.Claims{
 		Schema: results.Schema, Version: o.Version, Command: o.Command, Seed: o.Seed, Started: time.Now(), Quick: o.Quick, Level: level(),
