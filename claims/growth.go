@@ -41,14 +41,15 @@ func (b *bench) mappedGrowth(f *os.File) (figures []results.Figure, err error) {
 	defer func() { err = errors.Join(err, fresh.Close()) }()
 	added := make([]byte, growthStep)
 	pattern(added, 0)
+	var remaps moves
 	_, seconds, err := b.gauges(
 		gauge{"pwrite", func(n int) (float64, error) { return growByPwrite(fresh, added, n) }},
 		gauge{"remap", func(n int) (float64, error) {
-			return grow(f, unix.PROT_READ, n, func(size int) error { return nil }, func(part []byte) { touch(part, os.Getpagesize()) })
+			return grow(f, unix.PROT_READ, n, func(size int) error { return nil }, func(part []byte) { touch(part, os.Getpagesize()) }, &remaps)
 		}},
 		gauge{"remap-written", func(n int) (float64, error) {
 			extend := func(size int) error { return fresh.Truncate(int64(size)) }
-			return grow(fresh, unix.PROT_READ|unix.PROT_WRITE, n, extend, func(part []byte) { copy(part, added) })
+			return grow(fresh, unix.PROT_READ|unix.PROT_WRITE, n, extend, func(part []byte) { copy(part, added) }, new(moves))
 		}})
 	if err != nil {
 		return nil, err
@@ -56,6 +57,7 @@ func (b *bench) mappedGrowth(f *os.File) (figures []results.Figure, err error) {
 	return []results.Figure{
 		b.ratio("remap", "time of growing a mapping by 1 MiB and reading each new page once, over pwrite of that MiB", seconds["remap"], seconds["pwrite"]),
 		b.ratio("remap-written", "time of growing file and mapping by 1 MiB and writing that through the mapping, over pwrite of it", seconds["remap-written"], seconds["pwrite"]),
+		counted("remap-moved", "part of the growths in which the mapping was moved, since it could not grow where it was", "", float64(remaps.moved)/float64(remaps.all)),
 		b.value("remap-seconds", "time of growing a mapping by 1 MiB and reading each new page once", "s", seconds["remap"]),
 		b.value("pwrite-seconds", "time of pwrite of 1 MiB behind the end of a file", "s", seconds["pwrite"]),
 	}, nil
@@ -83,7 +85,7 @@ func growByPwrite(f *os.File, added []byte, n int) (float64, error) {
 
 // grow measures n times what it takes to extend the file, make its mapping longer by a step, and use the new part.
 // At the size of a log the mapping starts anew, empty but for a step.
-func grow(f *os.File, protection, n int, extend func(size int) error, use func(part []byte)) (seconds float64, err error) {
+func grow(f *os.File, protection, n int, extend func(size int) error, use func(part []byte), seen *moves) (seconds float64, err error) {
 	var mapped []byte
 	defer func() {
 		if mapped != nil {
@@ -115,9 +117,14 @@ func grow(f *os.File, protection, n int, extend func(size int) error, use func(p
 		if err := extend(size); err != nil {
 			return 0, err
 		}
+		was := &mapped[0]
 		longer, err := growMapping(f, mapped, size, protection)
 		if err != nil {
 			return 0, err
+		}
+		seen.all++
+		if &longer[0] != was {
+			seen.moved++
 		}
 		mapped = longer
 		use(mapped[size-growthStep:])
@@ -125,6 +132,10 @@ func grow(f *os.File, protection, n int, extend func(size int) error, use func(p
 	}
 	return watch.seconds(), nil
 }
+
+// moves are how often a mapping has grown, and how often it was moved for that. Where a process has room behind its
+// mapping, by chance, the others don't: a move costs as much as it has pages.
+type moves struct{ all, moved int }
 
 // touch reads a byte of every stride. A caller into which it was inlined would see no use for the bytes, and not
 // read them.

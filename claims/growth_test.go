@@ -16,14 +16,18 @@ func TestGrow(t *testing.T) {
 	steps := logBytes/growthStep + 10
 	calls, size := 0, 0
 	want := make([]byte, growthStep)
+	var seen moves
 	_, err := grow(f, unix.PROT_READ, steps, func(n int) error { size = n; return nil }, func(part []byte) {
 		calls++
 		if pattern(want, int64(size-growthStep)); !bytes.Equal(part, want) {
 			t.Errorf("other bytes before %d", size)
 		}
-	})
+	}, &seen)
 	if err != nil || calls != steps+2 {
 		t.Errorf("%d steps made %d parts, %v", steps, calls, err)
+	}
+	if seen.all != steps || seen.moved > seen.all {
+		t.Errorf("of %d growths %+v are told", steps, seen)
 	}
 }
 
@@ -42,7 +46,7 @@ func TestBothWaysOfGrowingWrite(t *testing.T) {
 		"mapping": func(b *bench) []byte {
 			f := patternedFile(t, b, growthStep)
 			extend := func(size int) error { return f.Truncate(int64(size)) }
-			_, err := grow(f, unix.PROT_READ|unix.PROT_WRITE, 2, extend, func(part []byte) { copy(part, added) })
+			_, err := grow(f, unix.PROT_READ|unix.PROT_WRITE, 2, extend, func(part []byte) { copy(part, added) }, new(moves))
 			if err != nil {
 				t.Fatal(err)
 			}

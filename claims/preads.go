@@ -21,30 +21,48 @@ const readBytes = logBytes / 4
 
 // preads compares reads at a position that the call is given with reads at the position that all readers of a
 // descriptor share, and have to hold a lock for from the seek to the end of the read; and both with reads of as many
-// readers that have a file each, which is what the processors allow. All read as much in all, be it in one file or in
-// several, so that caches hold as much of it; and all is in memory: what is measured is the calls and the lock, and no
-// disk.
+// readers that have a file each, which is what the processors allow. Each reader has a part of the data to itself, be it
+// in one file or in a file of its own: else caches would hold more of it for some. All is in memory: what is measured is
+// the calls and the lock, and no disk.
+//
+// Readers that have a descriptor each of one file tell the file from the descriptor: as long as a call uses a descriptor
+// that a program of several threads has, the kernel counts it on a word that all of them write.
 func preads(b *bench) (figures []results.Figure, err error) {
 	counts := []int{1, 2, 4}
-	var shared *os.File
-	var own []readAt
+	var files []*os.File
 	for range slices.Max(counts) {
 		f, failed := scratchFile(b.dir, readBytes, pattern)
 		if failed != nil {
 			return nil, failed
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		own = append(own, byPread(f))
-		if len(own) == 1 {
-			shared = f
+		files = append(files, f)
+	}
+	var opened []*os.File // all of the first file
+	for range files {
+		f, failed := os.Open(fmt.Sprintf("/proc/self/fd/%d", files[0].Fd()))
+		if failed != nil {
+			return nil, failed
 		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		opened = append(opened, f)
 	}
 	var arms []arm
 	for _, n := range counts {
+		part := readBytes / n
+		seek := bySeek(files[0])
+		var pread, seeking, descriptors, own []readAt
+		for i := range n {
+			pread = append(pread, from(i*part, byPread(files[0])))
+			seeking = append(seeking, from(i*part, seek))
+			descriptors = append(descriptors, from(i*part, byPread(opened[i])))
+			own = append(own, from(i*part, byPread(files[i])))
+		}
 		arms = append(arms,
-			arm{fmt.Sprintf("pread-%d", n), b.randomReads(readBytes, 1<<10, n, byPread(shared))},
-			arm{fmt.Sprintf("seek-%d", n), b.randomReads(readBytes, 1<<10, n, bySeek(shared))},
-			arm{fmt.Sprintf("own-%d", n), b.randomReads(readBytes/n, 1<<10, n, own...)})
+			arm{fmt.Sprintf("pread-%d", n), b.randomReads(part, 1<<10, n, pread...)},
+			arm{fmt.Sprintf("seek-%d", n), b.randomReads(part, 1<<10, n, seeking...)},
+			arm{fmt.Sprintf("descriptors-%d", n), b.randomReads(part, 1<<10, n, descriptors...)},
+			arm{fmt.Sprintf("own-%d", n), b.randomReads(part, 1<<10, n, own...)})
 	}
 	seconds, err := b.race(arms...)
 	if err != nil {
@@ -54,7 +72,7 @@ func preads(b *bench) (figures []results.Figure, err error) {
 	for _, n := range counts {
 		figures = append(figures, b.ratio(fmt.Sprintf("pread-%d", n), fmt.Sprintf("reads/s of pread over seek and read under a lock, readers: %d", n), of("seek", n), of("pread", n)))
 	}
-	for _, way := range []struct{ name, text string }{{"pread", "pread from one file"}, {"seek", "seek and read under a lock"}, {"own", "pread from a file each"}} {
+	for _, way := range []struct{ name, text string }{{"pread", "pread from one descriptor"}, {"seek", "seek and read under a lock"}, {"descriptors", "pread from a descriptor each"}, {"own", "pread from a file each"}} {
 		for _, n := range counts {
 			if n > 1 {
 				figures = append(figures, b.ratio(fmt.Sprintf("%s-%d-over-1", way.name, n), fmt.Sprintf("reads/s of %d readers over one, %s", n, way.text), of(way.name, 1), of(way.name, n)))
@@ -66,6 +84,11 @@ func preads(b *bench) (figures []results.Figure, err error) {
 		}
 	}
 	return figures, nil
+}
+
+// from reads at positions behind a first one.
+func from(first int, read readAt) readAt {
+	return func(p []byte, position int64) error { return read(p, int64(first)+position) }
 }
 
 // bySeek reads at the descriptor's own position, one reader at a time.

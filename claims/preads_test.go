@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"bytes"
+	"errors"
 	"sync/atomic"
 	"testing"
 )
@@ -10,8 +12,11 @@ func TestPreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"pread-1", "pread-2", "pread-4", "pread-2-over-own", "pread-4-over-own", "seek-2-over-own", "seek-4-over-own"}
-	for _, way := range []string{"pread", "seek", "own"} {
+	want := []string{"pread-1", "pread-2", "pread-4"}
+	for _, way := range []string{"pread", "seek", "descriptors"} {
+		want = append(want, way+"-2-over-own", way+"-4-over-own")
+	}
+	for _, way := range []string{"pread", "seek", "descriptors", "own"} {
 		want = append(want, way+"-1-seconds", way+"-2-seconds", way+"-4-seconds", way+"-2-over-1", way+"-4-over-1")
 	}
 	checkFigures(t, figures, want)
@@ -22,6 +27,10 @@ func TestReadsGiveTheirBytes(t *testing.T) {
 	f := patternedFile(t, tinyBench(t), size)
 	checkRead(t, byPread(f), size)
 	checkRead(t, bySeek(f), size)
+	part, whole := make([]byte, 1<<10), make([]byte, 1<<10)
+	if err := errors.Join(from(1<<20, byPread(f))(part, 3<<10), byPread(f)(whole, 1<<20+3<<10)); err != nil || !bytes.Equal(part, whole) {
+		t.Errorf("a part of a file is read elsewhere, %v", err)
+	}
 }
 
 // Each of two readers has its own way to read.

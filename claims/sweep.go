@@ -118,7 +118,7 @@ func (b besideWriters) overRaw(strategy string) (ratios []ratio) {
 		if b.overloaded {
 			writers := b
 			writers.metric = results.MetricProduceOps
-			ratios = append(ratios, ratio{strategy + b.figure + "-writers" + w.suffix, fmt.Sprintf("appends/s of the producers, in %s %s, %s over raw", b.text, w.text, strategy),
+			ratios = append(ratios, ratio{strategy + b.figure + "-writers" + w.suffix, fmt.Sprintf("%s per second that producers make beside a busy reader, %s over raw", strings.TrimPrefix(w.text, "beside "), strategy),
 				writers.at(w.beside, strategy), writers.at(w.beside, "raw")})
 		}
 	}
