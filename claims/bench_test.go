@@ -29,14 +29,14 @@ func TestBlocksWithoutAnyAreTold(t *testing.T) {
 	}
 }
 
-// What one of two experiments has found is kept if the other fails, and what the first one shares stays as it is.
-func TestBoth(t *testing.T) {
+// What an experiment has found is kept if another fails, and what one shares stays as it is.
+func TestSeveral(t *testing.T) {
 	broken, torn := errors.New("broken"), errors.New("torn")
 	shared := make([]results.Figure, 1, 8)
 	shared[0].Name = "a"
 	first := func(*bench) ([]results.Figure, error) { return shared, broken }
 	second := func(*bench) ([]results.Figure, error) { return []results.Figure{{Name: "b"}}, torn }
-	figures, err := both(first, second)(tinyBench(t))
+	figures, err := several(first, second)(tinyBench(t))
 	if len(figures) != 2 || figures[0].Name != "a" || figures[1].Name != "b" || !errors.Is(err, broken) || !errors.Is(err, torn) {
 		t.Errorf("%v, %v", figures, err)
 	}

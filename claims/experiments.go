@@ -13,11 +13,13 @@ func processors(*bench) ([]results.Figure, error) {
 	return []results.Figure{counted("processors", "processors (GOMAXPROCS)", "", float64(runtime.GOMAXPROCS(0)))}, nil
 }
 
-// both puts the figures of two experiments together, of which one may fail.
-func both(a, b func(*bench) ([]results.Figure, error)) func(*bench) ([]results.Figure, error) {
-	return func(x *bench) ([]results.Figure, error) {
-		first, err := a(x)
-		second, other := b(x)
-		return slices.Concat(first, second), errors.Join(err, other)
+// several puts the figures of experiments together, of which some may fail.
+func several(experiments ...func(*bench) ([]results.Figure, error)) func(*bench) ([]results.Figure, error) {
+	return func(b *bench) (figures []results.Figure, err error) {
+		for _, experiment := range experiments {
+			found, failed := experiment(b)
+			figures, err = slices.Concat(figures, found), errors.Join(err, failed)
+		}
+		return figures, err
 	}
 }

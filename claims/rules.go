@@ -61,7 +61,7 @@ func all() []claim {
 				{"mutex-scheduler", "wait of a ready goroutine for a processor, p99, mutex", schedulerP99("mix-10", "mutex"), none},
 				{"raw-scheduler", "wait of a ready goroutine for a processor, p99, raw", schedulerP99("mix-10", "raw"), none},
 			},
-			measure: both(futexCalls("mutex", "raw"), processors),
+			measure: several(futexCalls("mutex", "raw"), processors),
 		},
 		{
 			Claim: results.Claim{
@@ -131,7 +131,7 @@ func all() []claim {
 				overMutex("atomics-reads", "atomics", "mix-0", "reads alone"),
 				{"atomics-ingest", "appends/s of 8 producers, atomics over mutex", at("ingest-8", "atomics", results.MetricProduceOps), at("ingest-8", "mutex", results.MetricProduceOps)},
 			},
-			measure: both(both(futexCalls("atomics"), waits), processors),
+			measure: several(futexCalls("atomics"), waits, processors),
 		},
 		{
 			Claim: results.Claim{
@@ -143,7 +143,7 @@ func all() []claim {
 					atLeast("atomics-lines", 2, "it takes at least twice the code of a mutex"),
 				},
 			},
-			measure: both(waits, lines("atomics", "mutex")),
+			measure: several(waits, lines("atomics", "mutex")),
 		},
 		{
 			Claim: results.Claim{
@@ -253,7 +253,7 @@ func all() []claim {
 					atLeast("actor-hidden", 1.5, "at least one and a half times as many mistakes in it as in a mutex are found by the concurrent checker alone"),
 				},
 			},
-			measure: both(complexity, mistakes),
+			measure: several(complexity, mistakes),
 		},
 		{
 			Claim: results.Claim{

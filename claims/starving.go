@@ -38,7 +38,7 @@ func starving(b *bench) ([]results.Figure, error) {
 	seen := make(map[string][]starved)
 	for range b.blocks {
 		for _, i := range b.random.Perm(len(names)) {
-			s, err := b.starve(names[i])
+			s, err := b.starve(func(o strategies.Options) (strategies.Log, error) { return openLog(names[i], o) })
 			if err != nil {
 				return nil, fmt.Errorf("claims: %s: %w", names[i], err)
 			}
@@ -79,13 +79,13 @@ func starving(b *bench) ([]results.Figure, error) {
 }
 
 // starve runs the readers and the writer for a window, on a log of their own.
-func (b *bench) starve(strategy string) (s starved, err error) {
+func (b *bench) starve(open func(strategies.Options) (strategies.Log, error)) (s starved, err error) {
 	files, remove, err := b.scratchStorage("starving-")
 	if err != nil {
 		return s, err
 	}
 	defer remove()
-	log, err := openLog(strategy, strategies.Options{Storage: files})
+	log, err := open(strategies.Options{Storage: files})
 	if err != nil {
 		return s, errors.Join(err, files.Close())
 	}

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,60 @@ func TestStarving(t *testing.T) {
 			t.Errorf("%s: the longest append from its due time, %s, is shorter than that from its call, %s", s, longest.ValueText(), called.ValueText())
 		}
 	}
+}
+
+// A lock that lets its writer in only when no reader is left is seen: the append under way gets the lock with the end of
+// the window, and not before.
+func TestLockThatStarvesIsSeen(t *testing.T) {
+	unfair := &unfairLog{}
+	s, err := tinyBench(t).starve(func(o strategies.Options) (log strategies.Log, err error) {
+		unfair.Log, err = openLog("mutex", o)
+		return unfair, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.called < starvingWindow/2 || s.longest < s.called {
+		t.Errorf("its longest append took %v, and was %v late", s.called, s.longest)
+	}
+}
+
+// unfairLog is a log whose appends wait until nobody reads any more. A reader counts from its first read to its end.
+type unfairLog struct {
+	strategies.Log
+	readers atomic.Int64
+}
+
+type unfairHandle struct {
+	strategies.Handle
+	log   *unfairLog
+	reads bool
+}
+
+func (l *unfairLog) NewHandle() strategies.Handle {
+	return &unfairHandle{Handle: l.Log.NewHandle(), log: l}
+}
+
+func (h *unfairHandle) Read(offset int64, buf []byte) ([]byte, error) {
+	if !h.reads {
+		h.log.readers.Add(1)
+		h.reads = true
+	}
+	return h.Handle.Read(offset, buf)
+}
+
+func (h *unfairHandle) Append(ctx context.Context, b segment.Batch, acks strategies.Acks) (int64, error) {
+	for h.log.readers.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return h.Handle.Append(ctx, b, acks)
+}
+
+func (h *unfairHandle) Close() error {
+	if h.reads {
+		h.log.readers.Add(-1)
+	}
+	return h.Handle.Close()
 }
 
 // slowHandle is a handle whose appends take a given time each, and the rest none.

@@ -116,10 +116,10 @@ func (b besideWriters) overRaw(strategy string) (ratios []ratio) {
 		ratios = append(ratios, ratio{strategy + b.figure + "-over-raw" + w.suffix, fmt.Sprintf("%s %s, %s over raw", b.text, w.text, strategy),
 			b.at(w.beside, strategy), b.at(w.beside, "raw")})
 		if b.overloaded {
-			writers := b
-			writers.metric = results.MetricProduceOps
+			producers := b
+			producers.metric = results.MetricProduceOps
 			ratios = append(ratios, ratio{strategy + b.figure + "-writers" + w.suffix, fmt.Sprintf("%s per second that producers make beside a busy reader, %s over raw", strings.TrimPrefix(w.text, "beside "), strategy),
-				writers.at(w.beside, strategy), writers.at(w.beside, "raw")})
+				producers.at(w.beside, strategy), producers.at(w.beside, "raw")})
 		}
 	}
 	return ratios
@@ -209,8 +209,9 @@ func loads() []workload.Workload {
 	}
 	// Beside writers that sync, the log is on a disk: so it is for the same readers alone. The reader that never pauses is
 	// one, since more of them take the processors from the writers: on two processors two readers left none, and under
-	// the actor, where they wait for nothing, the writers fell behind. With 500 synced appends/s in place of 2,000, which a slower disk would
-	// keep, the p99 of reads fell between those that meet a sync and those that don't, and varied by a factor of 20 under raw.
+	// the actor, where they wait for nothing, the writers fell behind. With 500 synced appends/s in place of 2,000, which
+	// a slower disk would keep, the p99 of reads fell between those that meet a sync and those that don't, and varied by a
+	// factor of 20 under raw.
 	paced := workload.Overrides{Consumers: list(4), ConsumeRate: given(10_000), Pattern: random, Prefill: size(lately), FetchBytes: fetch}
 	busy := workload.Overrides{Consumers: list(1), Pattern: random, Prefill: size(lately), FetchBytes: fetch}
 	for _, r := range []struct {
