@@ -153,7 +153,7 @@ func all() []claim {
 				Limits:     "Go's atomics are sequentially consistent: the weaker pair that the article means can't be written. No finite run proves absence: what counts as none is none in ten times the time in which the copy shows one.",
 				Conditions: []results.Condition{
 					premise(atLeast("unordered-violations", 1, "without the order of publication some reader sees partial state")),
-					atMost("ordered-violations", 0, "with it no reader does"),
+					atMost("ordered-violations", 0, "with the order of publication no reader sees partial state"),
 				},
 			},
 			measure: publication,
