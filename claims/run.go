@@ -169,9 +169,10 @@ func sweep(ctx context.Context, o *Options, w windows, chosen []claim, outcome *
 	return nil
 }
 
+// nothing is a load that is not run, and needs no room.
 func nothing() workload.Workload {
 	w := workload.DefaultMix()
-	w.Workers = 1
+	w.Workers, w.Prefill, w.MaxBytes = 1, w.SegmentSize, 2*w.SegmentSize
 	return w
 }
 
