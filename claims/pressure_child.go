@@ -112,9 +112,9 @@ const (
 	errKilled  = reason("its process was killed, as systems do that lack memory")
 )
 
-// pressurePatience is how long a process may take: several times as long as those of a full run do, where a disk reads
-// ahead a hundred times what is asked for.
-const pressurePatience = 3 * time.Minute
+// pressurePatience is how long a process may take for each block: several times as long as it does where a disk reads
+// ahead a thousand times what is asked for.
+const pressurePatience = 9 * time.Second
 
 // logDescriptor is where a process finds the log that it was handed, which has no name.
 const logDescriptor = "/proc/self/fd/3"
@@ -135,11 +135,12 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 		Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Blocks: b.blocks, Seed: b.random.Uint64(),
 	}
 	var answer pressureAnswer
-	switch err := b.converse(log, &request, &answer, pressurePatience); {
+	patience := time.Duration(b.blocks) * pressurePatience
+	switch err := b.converse(log, &request, &answer, patience); {
 	case b.ctx.Err() != nil:
 		return nil, b.ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("an experiment has not answered in %v", pressurePatience)
+		return nil, fmt.Errorf("an experiment has not answered in %v", patience)
 	case err != nil:
 		return nil, err
 	case answer.Unmeasured != "":
