@@ -136,11 +136,3 @@ func (b *bench) once(name string, experiment func(*bench) ([]results.Figure, err
 	}
 	return figures, err
 }
-
-// compute is a chunk of work of a few microseconds, in registers.
-func compute(state uint64) uint64 {
-	for range 2000 {
-		state = state*6364136223846793005 + 1442695040888963407
-	}
-	return state
-}

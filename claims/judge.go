@@ -36,17 +36,6 @@ func judge(c *results.Claim) {
 	c.Finding = finding(c)
 }
 
-// premisesText says which premises are not met, and which this run does not know.
-func premisesText(c *results.Claim) string {
-	var parts []string
-	for _, part := range []struct{ outcome, words string }{{notMet, "this machine does not show it, not so: "}, {open, "this run does not tell whether the machine can show it, open: "}} {
-		if text := wording(c, func(d results.Condition) bool { return d.Premise && d.Outcome == part.outcome }); text != "" {
-			parts = append(parts, part.words+text)
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
 // outcome compares the interval of a figure with the bound of a condition.
 func outcome(d *results.Condition, f *results.Figure) string {
 	if f == nil || math.IsNaN(f.Low) || math.IsNaN(f.High) {
@@ -82,30 +71,36 @@ func together(conditions []results.Condition) results.ClaimVerdict {
 
 // finding says what the verdict rests on.
 func finding(c *results.Claim) string {
+	return told(c, false, outcomeWords{met, ""}, outcomeWords{notMet, "not so: "}, outcomeWords{open, "open: "})
+}
+
+// premisesText says which premises are not met, and which this run does not know.
+func premisesText(c *results.Claim) string {
+	return told(c, true, outcomeWords{notMet, "this machine does not show it, not so: "},
+		outcomeWords{open, "this run does not tell whether the machine can show it, open: "})
+}
+
+// outcomeWords are what stands before the conditions that have an outcome.
+type outcomeWords struct{ outcome, words string }
+
+// told lists the premises or the other conditions by their outcomes, with their figures.
+func told(c *results.Claim, premises bool, outcomes ...outcomeWords) string {
 	var parts []string
-	for _, part := range []struct{ outcome, words string }{{met, ""}, {notMet, "not so: "}, {open, "open: "}} {
-		text := wording(c, func(d results.Condition) bool { return !d.Premise && d.Outcome == part.outcome })
-		if text != "" {
-			parts = append(parts, part.words+text)
+	for _, o := range outcomes {
+		var texts []string
+		for _, d := range c.Conditions {
+			if d.Premise != premises || d.Outcome != o.outcome {
+				continue
+			}
+			value := "not measured"
+			if f := c.Figure(d.Figure); f != nil {
+				value = f.ValueText()
+			}
+			texts = append(texts, fmt.Sprintf("%s (%s)", d.Text, value))
+		}
+		if len(texts) > 0 {
+			parts = append(parts, o.words+strings.Join(texts, ", "))
 		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-// wording lists the conditions that are such, with their figures.
-func wording(c *results.Claim, such func(results.Condition) bool) string {
-	var texts []string
-	for _, d := range c.Conditions {
-		if !such(d) {
-			continue
-		}
-		text := d.Text
-		if f := c.Figure(d.Figure); f != nil {
-			text += fmt.Sprintf(" (%s)", f.ValueText())
-		} else {
-			text += " (not measured)"
-		}
-		texts = append(texts, text)
-	}
-	return strings.Join(texts, ", ")
 }
