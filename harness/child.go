@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // Child is a process that is asked one thing: it reads what as JSON from its standard input, which stays open until it
@@ -28,7 +29,7 @@ type Child struct {
 }
 
 // Ask starts the child and returns its answer. When the context ends, the child and its process group are killed. The
-// errors are those of Started, and of the process, with the first line of what it said.
+// errors are those of Started, and of the process, with the first words of what it said.
 func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,13 +65,15 @@ func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// detail is the first line of what a process said, to stand behind how it ended.
+// detail is the first line of what a process said, to stand behind how it ended. A line without a letter says nothing:
+// the race detector begins with one.
 func detail(stderr string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
-	if line == "" {
-		return ", without a word"
+	for line := range strings.Lines(stderr) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return ": " + strings.TrimSpace(line)
+		}
 	}
-	return ": " + line
+	return ", without a word"
 }
 
 // InputEnded returns a channel that is closed when the input ends: for a child, when its parent has died.

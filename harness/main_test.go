@@ -28,6 +28,7 @@ const (
 	childBabbles   = "babbles"
 	childKilled    = "killed"
 	childNoCheck   = "no-busted" // crashes where it was told to run busted
+	childRaces     = "races"     // has a data race beside a run of busted or rwmutex
 	childAnnounces = "announces" // tells of a run of rwmutex through announceFile once it has data
 )
 
@@ -61,6 +62,8 @@ func child(mode string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+	case mode == childRaces && (faulty || spec.Cell.Strategy == "busted"):
+		race()
 	case mode == childBlind && spec.Cell.Strategy == "busted":
 		spec.Cell.Strategy, spec.Workload.Duration = "mutex", 10*time.Millisecond
 	case mode == childNoCheck && spec.Cell.Strategy == "busted", mode == childCrashes && faulty:
@@ -86,6 +89,18 @@ func child(mode string) int {
 		return 1
 	}
 	return 0
+}
+
+// race is a data race however its goroutines are scheduled.
+func race() {
+	var raced int
+	done := make(chan struct{})
+	go func() {
+		raced++
+		close(done)
+	}()
+	raced++
+	<-done
 }
 
 // announce makes the run a long one that has data already, and lets whoever opens the pipe go on.

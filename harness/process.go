@@ -68,13 +68,14 @@ func removeOrphan(dir string) error {
 	return err
 }
 
-// runProcess executes a run in a process of its own, and gives up after limit. An error means that
-// there is no outcome: the context has ended, or the process has failed, with what it said.
-func runProcess(ctx context.Context, command []string, spec Spec, limit time.Duration) (*Outcome, error) {
+// runProcess executes a run in a process of its own, with more in its environment, and gives up after limit. An error
+// means that there is no outcome: the context has ended, or the process has failed, with what it said.
+func runProcess(ctx context.Context, command []string, spec Spec, limit time.Duration, environment ...string) (*Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	spec.Protocol = protocol
-	child := Child{Name: "a run", Command: command, Env: []string{fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS)}}
+	environment = append(environment, fmt.Sprintf("GOMAXPROCS=%d", spec.Cell.GOMAXPROCS))
+	child := Child{Name: "a run", Command: command, Env: environment}
 	output, err := child.Ask(ctx, spec)
 	switch {
 	case context.Cause(ctx) == context.DeadlineExceeded:

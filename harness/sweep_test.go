@@ -251,6 +251,29 @@ func TestPreflightCrashIsNoCatch(t *testing.T) {
 	}
 }
 
+// The race of the negative control is one on purpose. A build with the race detector tells of any other, and begins with
+// a line that says nothing.
+func TestRaces(t *testing.T) {
+	for _, options := range []string{"", "halt_on_error=1"} {
+		o := tinySweep(t, childRaces)
+		t.Setenv("GORACE", os.Getenv("GORACE")+" "+options)
+		o.Workloads, o.Blocks = o.Workloads[:1], 1
+		s, err := Run(context.Background(), mustPlan(t, o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range s.Runs {
+			want := ""
+			if raceDetector && run.Cell.Strategy == "rwmutex" {
+				want = "process of a run: exit status 66: WARNING: DATA RACE"
+			}
+			if text := run.Verification.Error; text != want {
+				t.Errorf("%s: %q, want %q", run.Cell.Label(), text, want)
+			}
+		}
+	}
+}
+
 // A program that is not there is told before anything is left behind.
 func TestPreflightMissingChild(t *testing.T) {
 	o := tinySweep(t, childWorks)
