@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,8 +53,10 @@ func Run(ctx context.Context, command []string, s strategies.Strategy, o Options
 		return Counts{}, fmt.Errorf("torture: %w", err)
 	}
 	process := exec.CommandContext(ctx, command[0], command[1:]...)
+	// In a build with the race detector a race ends the process while it is known which check has it.
+	process.Env = append(os.Environ(), "GORACE=halt_on_error=1 "+os.Getenv("GORACE"))
 	if o.Processors > 0 {
-		process.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(o.Processors))
+		process.Env = append(process.Env, "GOMAXPROCS="+strconv.Itoa(o.Processors))
 	}
 	var stderr bytes.Buffer
 	process.Stderr = &stderr
@@ -81,9 +84,9 @@ func Run(ctx context.Context, command []string, s strategies.Strategy, o Options
 		return last.Counts, said.Violation
 	case said.Error != "":
 		return last.Counts, errors.New(said.Error)
-	case said.Done:
+	case said.Done && exit == nil:
 		return last.Counts, errors.Join(err, readErr)
-	case last.Check == "": // it has not come so far
+	case !said.Done && last.Check == "": // it has not come so far
 		return last.Counts, fmt.Errorf("torture: %s says nothing: %w", command[0], cmp.Or(exit, err, readErr, io.EOF))
 	}
 	return last.Counts, crash(s.Name, last, exit, stderr.Bytes())
@@ -110,11 +113,14 @@ func listen(stdout io.Reader, progress func(Progress)) (last Progress, said mess
 	}
 }
 
+// causes begin the line in which Go, or its race detector, says why a process ends.
+var causes = []string{"panic:", "fatal error:", "WARNING: DATA RACE"}
+
 // crash is the violation that ended a process.
 func crash(strategy string, last Progress, exit error, stderr []byte) error {
 	cause := fmt.Sprint(exit)
 	for line := range strings.Lines(string(stderr)) {
-		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
+		if slices.ContainsFunc(causes, func(cause string) bool { return strings.HasPrefix(line, cause) }) {
 			cause = strings.TrimSpace(line)
 			break
 		}

@@ -159,6 +159,26 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
+// A process that ends badly has found something, also when it has said that there was nothing to find: so does the race
+// detector, unless it is told to end the process at the race.
+func TestRunOfARace(t *testing.T) {
+	s, err := strategies.Find("mutex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begins = `read task; echo '{"Progress":{"Check":"long run","Seed":8}}'; `
+	for name, script := range map[string]string{
+		"at once":    begins + `case $GORACE in *halt_on_error=1*) echo 'WARNING: DATA RACE' >&2; exit 66;; esac; echo '{"Done":true}'`,
+		"at the end": begins + `echo '{"Done":true}'; echo 'WARNING: DATA RACE' >&2; exit 66`,
+	} {
+		_, err := Run(t.Context(), []string{"sh", "-c", script}, s, Options{Heap: true})
+		v, ok := errors.AsType[*Violation](err)
+		if !ok || v.Check != "long run" || v.Seed != 8 || v.What != "the process crashes: WARNING: DATA RACE" || len(v.Evidence) != 1 {
+			t.Errorf("%s: %v (%+v), want the race, with the report", name, err, v)
+		}
+	}
+}
+
 // The watchdog tells a call that does not return, and one that panics.
 func TestWatched(t *testing.T) {
 	hold := make(chan struct{})
