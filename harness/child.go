@@ -28,8 +28,34 @@ type Child struct {
 	Started func(process int) error
 }
 
+// FailedChild is the error of a child that failed.
+type FailedChild struct {
+	Name  string
+	Cause error  // how it ended
+	Said  string // on its standard error: the stacks of a panic, say; at most maxSaid bytes
+}
+
+// Error has the first words of what the child said.
+func (f *FailedChild) Error() string {
+	return fmt.Sprintf("process of %s: %v%s", f.Name, f.Cause, detail(f.Said))
+}
+
+// Unwrap returns how the child ended.
+func (f *FailedChild) Unwrap() error { return f.Cause }
+
+// maxSaid bounds what is kept of what a child says. The first is what tells why it ended.
+const maxSaid = 64 << 10
+
+// beginning keeps the first maxSaid bytes that are written to it.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxSaid-len(*b))]...)
+	return len(p), nil
+}
+
 // Ask starts the child and returns its answer. When the context ends, the child and its process group are killed. The
-// errors are those of Started, and of the process, with the first words of what it said.
+// errors are those of Started, and a *FailedChild.
 func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -41,7 +67,8 @@ func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGKILL) }
 	child.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	var stderr beginning
 	child.Stdout, child.Stderr = &stdout, &stderr
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -60,7 +87,7 @@ func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	}
 	writeErr := json.NewEncoder(stdin).Encode(request)
 	if err := cmp.Or(child.Wait(), writeErr); err != nil {
-		return nil, fmt.Errorf("process of %s: %w%s", c.Name, err, detail(stderr.String()))
+		return nil, &FailedChild{Name: c.Name, Cause: err, Said: string(stderr)}
 	}
 	return stdout.Bytes(), nil
 }

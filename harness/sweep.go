@@ -213,6 +213,9 @@ func (s *sweep) process(ctx context.Context, spec Spec) (*Outcome, error) {
 			Cell: spec.Cell, Seed: spec.Seed, Start: time.Now(),
 			Verification: results.Verification{Error: strings.TrimPrefix(err.Error(), "harness: ")},
 		}}
+		if failed, ok := errors.AsType[*FailedChild](err); ok {
+			outcome.Run.Verification.Said = failed.Said
+		}
 	}
 	return outcome, nil
 }

@@ -215,6 +215,9 @@ func TestSweepFaultyChildren(t *testing.T) {
 				if !strings.Contains(text, says) || strings.Contains(text, "\n") {
 					t.Errorf("the run says %q, want one line with %q", text, says)
 				}
+				if said := run.Verification.Said; mode == childCrashes && said != "it fell over\nand said more\n" {
+					t.Errorf("its process said %q", said)
+				}
 				if len(run.Metrics) > 0 || run.Latency != "" {
 					t.Errorf("a run that failed has numbers: %v", run.Metrics)
 				}
@@ -270,7 +273,23 @@ func TestRaces(t *testing.T) {
 			if text := run.Verification.Error; text != want {
 				t.Errorf("%s: %q, want %q", run.Cell.Label(), text, want)
 			}
+			if said := run.Verification.Said; want != "" && !strings.Contains(said, "harness.race()") {
+				t.Errorf("%s: no stack in %q", run.Cell.Label(), said)
+			}
 		}
+	}
+}
+
+// A process that goes on talking does not fill the memory of the sweep, and is not kept waiting.
+func TestChildSaysMuch(t *testing.T) {
+	child := Child{Name: "a test", Command: []string{"sh", "-c", "read request; yes line | head -c 1000000 >&2; exit 7"}}
+	_, err := child.Ask(t.Context(), "request")
+	failed, ok := errors.AsType[*FailedChild](err)
+	if !ok || failed.Error() != "process of a test: exit status 7: line" {
+		t.Fatalf("%v, want how it ended and its first line", err)
+	}
+	if !strings.HasPrefix(failed.Said, "line\nline\n") || len(failed.Said) != maxSaid {
+		t.Errorf("%d bytes are kept, want the first %d", len(failed.Said), maxSaid)
 	}
 }
 

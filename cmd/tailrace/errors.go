@@ -76,15 +76,41 @@ var packageNames = []string{"segment", "strategies", "workload", "harness", "tor
 
 // plainText is the text of an error in one line, without the names of the packages that it passed.
 func plainText(text string) string {
-	visible := strings.Map(func(r rune) rune {
+	parts := strings.Split(strings.Join(strings.Fields(visible(text)), " "), ": ")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return slices.Contains(packageNames, part) })
+	return strings.Join(parts, ": ")
+}
+
+// visible is text that comes from elsewhere, and must not command the terminal.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
-			return ' ' // a name may come from elsewhere, and must not command the terminal
+			return ' '
 		}
 		return r
 	}, text)
-	parts := strings.Split(strings.Join(strings.Fields(visible), " "), ": ")
-	parts = slices.DeleteFunc(parts, func(part string) bool { return slices.Contains(packageNames, part) })
-	return strings.Join(parts, ": ")
+}
+
+// shownLines is how much of what a process said is shown: the stack that a panic came from, or the two of a data race.
+const shownLines = 40
+
+// indented are the lines of what a process said that crashed, to stand below the error. None if they are one: the error has it.
+func indented(said string) []string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if len(lines) == 1 {
+		return nil
+	}
+	left := len(lines) - shownLines
+	if left > 0 {
+		lines = lines[:shownLines]
+	}
+	for i, line := range lines {
+		lines[i] = "  " + visible(line)
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("  … and %d more lines", left))
+	}
+	return lines
 }
 
 // flagError words the errors of the flag parser.

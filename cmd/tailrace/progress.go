@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tailrace/harness"
+	"tailrace/results"
 )
 
 const (
@@ -94,7 +95,7 @@ func (p *progress) update(now harness.Progress) {
 	defer p.mu.Unlock()
 	p.now, p.since = now, time.Now()
 	if run := now.Run; run != nil && !run.Valid() {
-		p.fail(fmt.Sprintf("%s %s, block %d: %s", run.Cell.Workload, run.Cell.Label(), run.Block, plainText(run.Verification.Error)))
+		p.fail(run)
 	}
 	if step := now.Done * p.steps / max(now.Total, 1); p.columns == 0 && step > p.step {
 		p.step = step
@@ -117,11 +118,14 @@ func (p *progress) show() {
 	p.say(text)
 }
 
-func (p *progress) fail(what string) {
+func (p *progress) fail(run *results.Run) {
 	p.failures++
 	switch {
 	case p.failures <= shownFailures:
-		p.line("FAILED " + what)
+		p.line(fmt.Sprintf("FAILED %s %s, block %d: %s", run.Cell.Workload, run.Cell.Label(), run.Block, plainText(run.Verification.Error)))
+		for _, line := range indented(run.Verification.Said) {
+			p.line(line)
+		}
 	case p.failures == shownFailures+1:
 		p.line("more runs fail; runs.jsonl has all of them")
 	}

@@ -58,6 +58,27 @@ func TestPlainProgressIsShort(t *testing.T) {
 	}
 }
 
+// What a crashed process said stands below, up to some lines, and does not command the terminal.
+func TestProgressQuotes(t *testing.T) {
+	long := strings.Repeat("line\n", shownLines+7)
+	for said, want := range map[string]string{
+		"":                                "",
+		"panic: wrong\n":                  "",
+		"panic: wrong\n\n\tat 7\x1b[2J\n": "  panic: wrong\n  \n   at 7 [2J\n",
+		long:                              strings.Repeat("  line\n", shownLines) + "  … and 7 more lines\n",
+	} {
+		var out bytes.Buffer
+		p := newProgress(&out, false)
+		p.fail(&results.Run{
+			Cell:         results.Cell{Workload: "mix", Strategy: "actor"},
+			Verification: results.Verification{Error: "harness: wrong", Said: said},
+		})
+		if want = "FAILED mix actor, block 0: wrong\n" + want; out.String() != want {
+			t.Errorf("%.20q: printed\n%swant\n%s", said, &out, want)
+		}
+	}
+}
+
 func TestQuietProgress(t *testing.T) {
 	for _, columns := range []int{0, 80} {
 		var out bytes.Buffer

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,6 +39,11 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		fmt.Fprintln(stderr, "tailrace: "+plainText(err.Error()))
+	}
+	if failed, ok := errors.AsType[*harness.FailedChild](err); ok {
+		for _, line := range indented(failed.Said) {
+			fmt.Fprintln(stderr, line)
+		}
 	}
 	return exitCode(err)
 }

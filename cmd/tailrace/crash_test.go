@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tailrace/results"
+)
+
+// crashing runs a program that is to fail, and returns what it says.
+func crashing(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	run := exec.Command(program, append([]string{"run", "--storage", "heap", "--producers", "1", "--consumers", "1",
+		"--duration", "20ms", "--ramp", "5ms", "--blocks", "1"}, args...)...)
+	run.Dir = t.TempDir()
+	output, _ := run.CombinedOutput() // how it ended is looked at below
+	if got := run.ProcessState.ExitCode(); got != exitFailed {
+		t.Fatalf("exit code %d, want %d\n%s", got, exitFailed, output)
+	}
+	return string(output)
+}
+
+// Whoever writes a strategy that panics is shown where.
+func TestRunOfAPanic(t *testing.T) {
+	program := buildWith(t, "strategies/mutex.go", "\tbase, offsets, err := h.log.append(ctx, b)\n", "\tpanic(\"planted\")\n\tbase, offsets, err := h.log.append(ctx, b)\n")
+	out := filepath.Join(t.TempDir(), "results")
+	output := crashing(t, program, "--strategies", "actor,mutex", "--out", out)
+	if want := "FAILED custom mutex, block 0: process of a run: exit status 2: panic: planted\n  panic: planted\n"; !strings.Contains(output, want) {
+		t.Errorf("printed\n%swant in it\n%s", output, want)
+	}
+	if !strings.Contains(output, "strategies.(*mutexHandle).Append(") {
+		t.Errorf("no stack in\n%s", output)
+	}
+	sweep, err := results.Load(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range sweep.Runs {
+		said := run.Verification.Said
+		if crashed := run.Cell.Strategy == "mutex"; crashed != strings.Contains(said, "(*mutexHandle).Append(") || crashed == run.Valid() {
+			t.Errorf("%s: %q, said %q", run.Cell.Label(), run.Verification.Error, said)
+		}
+		line, err := json.Marshal(run)
+		if err != nil || strings.Contains(string(line), `"said"`) != (said != "") {
+			t.Errorf("%s, %v", line, err)
+		}
+	}
+}
+
+// Nothing runs if the negative control crashes: what it said is shown then, too, for it is nowhere else.
+func TestPreflightOfAPanic(t *testing.T) {
+	program := buildWith(t, "strategies/busted.go", "\tpublished, late, err := l.publish(b)\n", "\tpanic(\"planted\")\n\tpublished, late, err := l.publish(b)\n")
+	out := filepath.Join(t.TempDir(), "results")
+	output := crashing(t, program, "--strategies", "mutex", "--out", out)
+	if want := "tailrace: preflight: process of a run: exit status 2: panic: planted\n  panic: planted\n"; !strings.Contains(output, want) {
+		t.Errorf("printed\n%swant in it\n%s", output, want)
+	}
+	if !strings.Contains(output, "strategies.(*bustedHandle).append(") {
+		t.Errorf("no stack in\n%s", output)
+	}
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Errorf("results of nothing: %v", err)
+	}
+}
