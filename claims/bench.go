@@ -10,7 +10,7 @@ import (
 	"tailrace/results"
 )
 
-// bench times loops in this process, whose arms take turns in blocks, so that drift of the machine hits all alike.
+// bench times loops, whose arms take turns in blocks, so that drift of the machine hits all alike.
 type bench struct {
 	ctx    context.Context
 	blocks int
@@ -23,8 +23,9 @@ type bench struct {
 	found map[string][]results.Figure
 	// child is the command that calls harness.Execute in a new process.
 	child []string
-	// pressed is the same of ExecutePressure, empty if there is none, and torturing of torture.Execute.
-	pressed, torturing []string
+	// looping is the same of ExecuteLoops, pressed of ExecutePressure, both empty if there is none, and torturing of
+	// torture.Execute.
+	looping, pressed, torturing []string
 	// warn tells what the reader of the outcome should know of an experiment that went well otherwise.
 	warn func(text string)
 }

@@ -7,7 +7,7 @@
 // is open on which the verdict depends, or where a premise about the machine is not met.
 //
 // All rules are in rules.go. Experiments are of two kinds: cells of one sweep, which runs all claims' loads block by
-// block in processes of their own (sweep.go), and loops in this process, whose arms take turns in blocks as well
-// (the other files, one an experiment). Those that lack memory or processors have a process to themselves
+// block in processes of their own (sweep.go), and experiments beside it (the other files): most of them loops whose arms
+// take turns, with a process for each block as well (apart.go). Those that lack memory or processors have one process
 // (pressure_child.go), which a control group limits (cgroup_linux.go).
 package claims

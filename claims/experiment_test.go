@@ -105,7 +105,7 @@ func TestStorageExperimentsEndWithTheirContext(t *testing.T) {
 	cancel()
 	b.ctx = ctx
 	for name, experiment := range map[string]func(*bench) ([]results.Figure, error){
-		"preads": preads, "indexes": indexes, "mappedLog": mappedLog, "copying": copying,
+		"preads": preads, "indexes": indexes, "mapped": mapped, "copying": copying,
 	} {
 		if figures, err := experiment(b); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s gives %v, %v", name, figures, err)

@@ -220,7 +220,7 @@ func TestWhatCannotBeMeasuredStays(t *testing.T) {
 	}
 }
 
-// measuredFigures are the figures that experiments of this process promise to the rules, beside those that inform
+// measuredFigures are the figures that experiments beside the sweep promise to the rules, beside those that inform
 // alone.
 var measuredFigures = map[string][]string{
 	"mutex-kernel":        {"processors", "mutex-futex"},
@@ -250,7 +250,7 @@ func TestEveryConditionHasAFigure(t *testing.T) {
 		given := make(map[string]bool)
 		promised := measuredFigures[c.Name]
 		if (c.measure != nil) != (len(promised) > 0) {
-			t.Errorf("%s: an experiment of this process: %v, figures of one: %q", c.Name, c.measure != nil, promised)
+			t.Errorf("%s: an experiment beside the sweep: %v, figures of one: %q", c.Name, c.measure != nil, promised)
 		}
 		for _, r := range c.ratios {
 			if given[r.name] || slices.Contains(promised, r.name) {

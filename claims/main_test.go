@@ -14,7 +14,7 @@ import (
 // TestMain makes this program the process of a run, too.
 func TestMain(m *testing.M) {
 	processes := map[string]func(context.Context, io.Reader, io.Writer) error{
-		executeArgument: harness.Execute, pressureArgument: ExecutePressure, tortureArgument: torture.Execute,
+		executeArgument: harness.Execute, loopsArgument: ExecuteLoops, pressureArgument: ExecutePressure, tortureArgument: torture.Execute,
 	}
 	if process := processes[os.Args[len(os.Args)-1]]; process != nil {
 		if err := process(context.Background(), os.Stdin, os.Stdout); err != nil {
@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 
 const (
 	executeArgument  = "execute-a-run"
+	loopsArgument    = "time-loops"
 	pressureArgument = "measure-under-pressure"
 	tortureArgument  = "check-a-strategy"
 )

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 
@@ -11,17 +10,17 @@ import (
 	"tailrace/results"
 )
 
-// mappedLog compares reads of a log through a mapping with pread: hot, while it grows, and cold.
+// mapped compares reads of a log through a mapping with pread: hot, while it grows, and cold.
 //
 // Hot, the mapping saves the system call, and both copy. The copy stays in the comparison: a reader that was handed
 // the mapped bytes themselves could not outlive a trim.
 //
-// Cold reads, and those of a process that is short of memory, show what it means that the kernel has reclaimed pages of
-// the log. The seconds differ by what the kernel reads ahead, but not only seconds count: a reader of a mapped page
+// Cold reads, and those of a process that is short of memory (pressure), show what it means that the kernel has reclaimed
+// pages of the log. The seconds differ by what the kernel reads ahead, but not only seconds count: a reader of a mapped page
 // that is gone waits for the disk inside a load. To Go's scheduler its thread is running; the processor (P) that it
 // holds runs no other goroutine until the page is there, and GOMAXPROCS such readers stop the program. A pread waits in
 // a system call, of which the scheduler knows, and whose P it gives to other goroutines.
-func mappedLog(b *bench) (figures []results.Figure, err error) {
+func mapped(b *bench) (figures []results.Figure, err error) {
 	f, err := scratchFile(b.dir, logBytes, pattern)
 	if err != nil {
 		return nil, err
@@ -34,24 +33,11 @@ func mappedLog(b *bench) (figures []results.Figure, err error) {
 		}
 		figures = append(figures, more...)
 	}
-	for _, optional := range []struct {
-		name, text string
-		measure    func() ([]results.Figure, error)
-	}{
-		{"cold-1k", coldReadText, b.mappedCold},
-		{"pressure-advised-1k", pressureText + bothAdvised, b.shortOfMemory},
-		{"pressure-others", fmt.Sprintf(othersText, fewReaders), b.workOfOthers},
-	} {
-		more, err := optional.measure()
-		if errors.Is(err, errors.ErrUnsupported) {
-			more, err = []results.Figure{unmeasured(optional.name, optional.text, "×", err)}, nil
-		}
-		if err != nil {
-			return figures, err
-		}
-		figures = append(figures, more...)
+	cold, err := b.mappedCold()
+	if errors.Is(err, errors.ErrUnsupported) {
+		cold, err = []results.Figure{unmeasured("cold-1k", coldReadText, "×", err)}, nil
 	}
-	return figures, nil
+	return append(figures, cold...), err
 }
 
 // mappedReads reads at random, all pages being in memory and mapped.

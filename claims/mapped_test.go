@@ -1,9 +1,7 @@
 package claims
 
 import (
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -11,23 +9,23 @@ import (
 	"tailrace/results"
 )
 
-func TestMappedLog(t *testing.T) {
+func TestMapped(t *testing.T) {
 	b := tinyBench(t)
 	want := []string{
 		"mapped-1k", "mapped-64k", "mapped-1k-seconds", "pread-1k-seconds", "mapped-64k-seconds", "pread-64k-seconds",
 		"remap", "remap-written", "remap-seconds", "pwrite-seconds", "fault-seconds", "page-seconds",
 	}
-	figures, err := mappedLog(b)
+	figures, err := mapped(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFigures(t, withoutMoves(t, withoutPressure(t, figures)), want, "cold-1k", "cold-advised-1k", "cold-mapped-seconds", "cold-advised-seconds", "cold-pread-seconds")
+	checkFigures(t, withoutMoves(t, figures), want, "cold-1k", "cold-advised-1k", "cold-mapped-seconds", "cold-advised-seconds", "cold-pread-seconds")
 
 	b.disk = ""
-	if figures, err = mappedLog(b); err != nil {
+	if figures, err = mapped(b); err != nil {
 		t.Fatal(err)
 	}
-	checkFigures(t, withoutMoves(t, withoutPressure(t, figures)), want, "cold-1k")
+	checkFigures(t, withoutMoves(t, figures), want, "cold-1k")
 }
 
 // withoutMoves wants the part of the growths that moved a mapping, which may be none, and gives the other figures.
@@ -37,19 +35,6 @@ func withoutMoves(t *testing.T, figures []results.Figure) []results.Figure {
 		t.Errorf("%s is %v", f.Name, f.Value)
 	}
 	return slices.DeleteFunc(figures, func(f results.Figure) bool { return f.Name == "remap-moved" })
-}
-
-// withoutPressure wants the figures of experiments that have no command for their process to say so at the end, and
-// gives the others.
-func withoutPressure(t *testing.T, figures []results.Figure) []results.Figure {
-	t.Helper()
-	rest, last := figures[:len(figures)-2], figures[len(figures)-2:]
-	for i, name := range []string{"pressure-advised-1k", "pressure-others"} {
-		if f := last[i]; f.Name != name || !math.IsNaN(f.Value) || !strings.Contains(f.Text, errNoChild.Error()) {
-			t.Errorf("%v is not %s, unmeasured", f, name)
-		}
-	}
-	return rest
 }
 
 func TestMappedReadsGiveTheirBytes(t *testing.T) {

@@ -17,6 +17,28 @@ const (
 	othersText   = "work of another goroutine beside %d readers of pages that are not in memory, mapped over pread"
 )
 
+// pressure is the experiment of reads while pages of the log are not in memory, by processes that lack memory or
+// processors. It makes a block of what a process has, since it takes seconds to bring that about.
+func pressure(b *bench) (figures []results.Figure, err error) {
+	for _, e := range []struct {
+		name, text string
+		measure    func() ([]results.Figure, error)
+	}{
+		{"pressure-advised-1k", pressureText + bothAdvised, b.shortOfMemory},
+		{"pressure-others", fmt.Sprintf(othersText, fewReaders), b.workOfOthers},
+	} {
+		more, err := e.measure()
+		if errors.Is(err, errors.ErrUnsupported) {
+			more, err = []results.Figure{unmeasured(e.name, e.text, "×", err)}, nil
+		}
+		if err != nil {
+			return figures, err
+		}
+		figures = append(figures, more...)
+	}
+	return figures, nil
+}
+
 // ownMemory is what a process may have besides a part of the log: what it needs itself.
 const ownMemory = 4 << 20
 

@@ -14,7 +14,7 @@ import (
 	"tailrace/harness"
 )
 
-// The experiments that have a process of their own.
+// The experiments whose process has a limit.
 const (
 	shortOfMemory = "short-of-memory"
 	workOfOthers  = "work-of-others"
@@ -59,45 +59,26 @@ func (r *pressureRequest) experiment() (func(context.Context, *pressureRequest) 
 	return nil, fmt.Errorf("no experiment %q", r.Experiment)
 }
 
-// ExecutePressure is the process of an experiment that needs one to itself, with a limit of memory or of processors:
-// it reads a request as JSON from stdin, measures, and writes an answer as JSON to stdout. When stdin ends early the
-// parent has died; then, or when the context ends, it removes its control group and returns, and the process must
-// exit.
+// ExecutePressure is the process of an experiment that needs a limit of memory or of processors: it reads a request as
+// JSON from stdin, measures, and writes an answer as JSON to stdout. When stdin ends early the parent has died; then, or
+// when the context ends, it removes its control group and returns, and the process must exit.
 func ExecutePressure(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	decoder := json.NewDecoder(stdin)
-	decoder.DisallowUnknownFields()
-	var request pressureRequest
-	if err := decoder.Decode(&request); err != nil {
-		return fmt.Errorf("claims: request of an experiment: %w", err)
+	check := func(r *pressureRequest) error {
+		_, err := r.experiment()
+		return err
 	}
-	experiment, err := request.experiment()
-	if err != nil {
-		return fmt.Errorf("claims: request of an experiment: %w", err)
-	}
-	orphaned := harness.InputEnded(io.MultiReader(decoder.Buffered(), stdin))
-	type outcome struct {
-		values byBlock
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		values, err := experiment(ctx, &request)
-		done <- outcome{values, err}
-	}()
-	select {
-	case o := <-done:
-		answer := pressureAnswer{Values: o.values}
-		if errors.Is(o.err, errors.ErrUnsupported) {
-			answer = pressureAnswer{Unmeasured: o.err.Error()}
-		} else if o.err != nil {
-			return fmt.Errorf("claims: %w", o.err)
+	measure := func(ctx context.Context, r *pressureRequest) (pressureAnswer, error) {
+		experiment, err := r.experiment()
+		if err != nil {
+			return pressureAnswer{}, err
 		}
-		return json.NewEncoder(stdout).Encode(answer)
-	case <-orphaned:
-		return errors.Join(errors.New("claims: the process that made this experiment has ended"), leaveGroup(&request))
-	case <-ctx.Done():
-		return errors.Join(errors.New("claims: the experiment was ended by a signal"), leaveGroup(&request))
+		values, err := experiment(ctx, r)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return pressureAnswer{Unmeasured: err.Error()}, nil
+		}
+		return pressureAnswer{Values: values}, err
 	}
+	return serve(ctx, stdin, stdout, check, measure, leaveGroup)
 }
 
 // reason is why this machine can't give a figure, in one clause.

@@ -143,11 +143,3 @@ func checkPressure(values byBlock, arms []pressureArm) error {
 	}
 	return nil
 }
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,6 +192,19 @@ func TestOrphanLeavesItsGroup(t *testing.T) {
 	}
 	if _, err := os.Stat(request.Group); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the group is left: %v", err)
+	}
+}
+
+// What can't be measured is told, and takes nothing else with it.
+func TestPressureWithoutItsProcess(t *testing.T) {
+	figures, err := pressure(tinyBench(t))
+	if err != nil || len(figures) != 2 {
+		t.Fatalf("%v, %v", figures, err)
+	}
+	for i, name := range []string{"pressure-advised-1k", "pressure-others"} {
+		if f := figures[i]; f.Name != name || !math.IsNaN(f.Value) || !strings.Contains(f.Text, errNoChild.Error()) {
+			t.Errorf("%v is not %s, unmeasured", f, name)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // claim is a claim of the article with its rule, and where its figures come from.
 type claim struct {
 	results.Claim
-	// ratios are figures that the sweep gives, and measure is an experiment of this process; nil if there is none.
+	// ratios are figures that the sweep gives, and measure is an experiment beside the sweep; nil if there is none.
 	ratios  []ratio
 	measure func(*bench) ([]results.Figure, error)
 }
@@ -108,7 +108,7 @@ func all() []claim {
 					atLeast("rwmutex-called-over-mutex", 10, "the longest append takes at least ten times as long as under a mutex"),
 				},
 			},
-			measure: starving,
+			measure: starvingApart,
 		},
 		{
 			Claim: results.Claim{
@@ -200,7 +200,7 @@ func all() []claim {
 					atMost("plain-10000", 1.5, "an append that copies the list takes at most half as long again with 10,000 segments as with one"),
 				},
 			},
-			measure: publish,
+			measure: apart("publish"),
 		},
 		{
 			Claim: results.Claim{
@@ -240,7 +240,7 @@ func all() []claim {
 					atLeast("handles-rate", 0.8, "reads through 10,000 handles keep 0.8 of the rate through one"),
 				},
 			},
-			measure: handles,
+			measure: apart("handles"),
 		},
 		{
 			Claim: results.Claim{
@@ -269,7 +269,7 @@ func all() []claim {
 					atLeast("pread-4-over-own", 0.85, "four readers of one descriptor read at least 0.85 of what four with a file each do"),
 				},
 			},
-			measure: preads,
+			measure: apart("preads"),
 		},
 		{
 			Claim: results.Claim{
@@ -283,7 +283,7 @@ func all() []claim {
 					atMost("index-seconds", 1e-6, "a hot lookup takes less than a microsecond, the price of a system call or two"),
 				},
 			},
-			measure: indexes,
+			measure: apart("indexes"),
 		},
 		{
 			Claim: results.Claim{
@@ -299,7 +299,7 @@ func all() []claim {
 					atMost("pressure-others", 0.8, "while readers wait for pages of a mapping, other goroutines get no more than 0.8 of what they get done beside pread"),
 				},
 			},
-			measure: mappedLog,
+			measure: several(apart("mapped"), pressure),
 		},
 		{
 			Claim: results.Claim{
@@ -312,7 +312,7 @@ func all() []claim {
 					atLeast("copy-1m", 1.2, "pread and write of 1 MiB cost at least 1.2 times the processor time of sendfile"),
 				},
 			},
-			measure: copying,
+			measure: apart("copying"),
 		},
 		{
 			Claim: results.Claim{

@@ -22,10 +22,11 @@ var ErrUnknown = errors.New("no such claim")
 type Options struct {
 	Names   []string // all if there are none
 	Quick   bool     // about two minutes for all, instead of fifteen: shorter runs, fewer of them, and no figures that decide nothing
-	Blocks  int      // of the sweep, and with it repetitions of the experiments of this process; 0 for as many as Quick says
+	Blocks  int      // of the sweep, and with it of the experiments; 0 for as many as Quick says
 	Seed    uint64
 	Out     string   // directory for the results; must not hold any
 	Child   []string // the command of a run's process, see harness.Options
+	Loops   []string // the command of the process that times loops, see ExecuteLoops
 	Pressed []string // the command of an experiment's process that lacks memory or processors, see ExecutePressure
 	Torture []string // the command of the checker's process, see torture.Execute
 	Command []string // as typed
@@ -194,7 +195,7 @@ func failedRun(s *results.Sweep, ratios []ratio) string {
 	return ""
 }
 
-// measure runs the experiments of this process.
+// measure makes the experiments beside the sweep.
 func measure(ctx context.Context, o *Options, w windows, chosen []claim, place places, warn func(text string)) error {
 	found := make(map[string][]results.Figure)
 	for i := range chosen {
@@ -208,7 +209,7 @@ func measure(ctx context.Context, o *Options, w windows, chosen []claim, place p
 		b := &bench{
 			ctx: ctx, blocks: w.repetitions, turn: w.turn, random: rand.New(rand.NewPCG(o.Seed, uint64(i))),
 			dir: place.memory, disk: place.disk, level: level(), found: found,
-			child: o.Child, pressed: o.Pressed, torturing: o.Torture, warn: warn,
+			child: o.Child, looping: o.Loops, pressed: o.Pressed, torturing: o.Torture, warn: warn,
 		}
 		figures, err := c.measure(b)
 		if ctx.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,12 +57,6 @@ func starving(b *bench) ([]results.Figure, error) {
 	called := func(s starved) float64 { return s.called.Seconds() }
 	// A window in which none was done has fewer than one.
 	done := func(s starved) float64 { return float64(max(1, s.done)) / float64(starvingWindow/starvingPause) }
-	// Of those due no more can be done, whatever an interval by the spread of the logarithms says.
-	share := func(name string) results.Figure {
-		f := b.value(name+"-done", "share of the appends due in a window that were done in it, "+name, "", values(name, done))
-		f.High = min(f.High, 1)
-		return f
-	}
 	figures := []results.Figure{
 		b.ratio("rwmutex-called-over-mutex", "longest append of a window from its call, rwmutex over mutex", values("rwmutex", called), values("mutex", called)),
 		b.ratio("rbmutex-called-over-mutex", "longest append of a window from its call, rbmutex over mutex", values("rbmutex", called), values("mutex", called)),
@@ -73,9 +68,24 @@ func starving(b *bench) ([]results.Figure, error) {
 		figures = append(figures,
 			b.value(name+"-longest", "longest append of a window from when it was due, "+name, "s", values(name, longest)),
 			b.value(name+"-called", "longest append of a window from its call, "+name, "s", values(name, called)),
-			share(name))
+			b.value(name+doneFigure, "share of the appends due in a window that were done in it, "+name, "", values(name, done)))
 	}
 	return figures, nil
+}
+
+// doneFigure ends the names of shares of the appends that were due.
+const doneFigure = "-done"
+
+// starvingApart is starving in a process for each block. Of the appends due no more than all can be done, whatever an
+// interval by the spread of the logarithms says.
+func starvingApart(b *bench) ([]results.Figure, error) {
+	figures, err := apart("starving")(b)
+	for i := range figures {
+		if f := &figures[i]; strings.HasSuffix(f.Name, doneFigure) {
+			f.High = min(f.High, 1)
+		}
+	}
+	return figures, err
 }
 
 // starve runs the readers and the writer for a window, on a log of their own.

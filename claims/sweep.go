@@ -316,8 +316,8 @@ func (p *place) byBlock(s *results.Sweep) map[int]float64 {
 	return values
 }
 
-// windows are how long a run of the sweep takes and how many blocks there are, and how long an arm of an experiment in
-// this process takes its turn, how many times.
+// windows are how long a run of the sweep takes and how many blocks there are, and how long an arm of an experiment beside
+// it takes its turn, how many times.
 type windows struct {
 	ramp, duration time.Duration
 	paced          time.Duration // in place of duration where reads are paced, so that there are enough of them for a p99
@@ -334,7 +334,7 @@ var (
 	}
 	fullWindows = windows{
 		ramp: 150 * time.Millisecond, duration: 400 * time.Millisecond, paced: 400 * time.Millisecond, blocks: 12,
-		turn: 50 * time.Millisecond, repetitions: 20,
+		turn: 50 * time.Millisecond, repetitions: 16,
 	}
 )
 

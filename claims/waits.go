@@ -21,17 +21,18 @@ const waitingProducers = 8
 // most of a wait would be that for a processor.
 func timedProducers() int { return max(2, runtime.GOMAXPROCS(0)) }
 
-// waits is the experiment that counts which appends of 8 producers in closed loops had to wait under atomics, and
-// times for how long, on files and on the heap. It looks at what the strategy keeps on the paths where it waits anyway.
-func waits(b *bench) ([]results.Figure, error) { return b.once("waits", countAllWaits) }
+// waits is the experiment of countAllWaits, which two claims share.
+func waits(b *bench) ([]results.Figure, error) { return b.once("waits", apart("waits")) }
 
+// countAllWaits counts which appends of 8 producers in closed loops had to wait under atomics, and times for how long, on
+// files and on the heap. It looks at what the strategy keeps on the paths where it waits anyway.
 func countAllWaits(b *bench) ([]results.Figure, error) {
 	files, remove, err := b.scratchStorage("waits-")
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	defer remove()
-	b = b.unhurried()
+	b = b.withTurns(4).unhurried() // in 200 ms, most logs roll
 	onFiles, err := b.countWaits(files)
 	if err != nil {
 		return nil, fmt.Errorf("claims: waits: %w", err)
@@ -44,7 +45,7 @@ func countAllWaits(b *bench) ([]results.Figure, error) {
 	for _, w := range onFiles.counted {
 		all.add(w)
 	}
-	figures := []results.Figure{counted("atomics-waits", "appends that waited for others, of all in all blocks, files", "", float64(all.any))}
+	figures := []results.Figure{counted("atomics-waits", "appends that waited for others, in a turn of 8 producers, files", "", float64(all.any))}
 	for _, f := range []struct {
 		name, text string
 		runs       []waited

@@ -10,7 +10,7 @@ import (
 )
 
 func TestWaits(t *testing.T) {
-	figures, err := waits(tinyBench(t))
+	figures, err := countAllWaits(tinyBench(t))
 	if err != nil {
 		t.Fatal(err)
 	}

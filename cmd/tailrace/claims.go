@@ -84,7 +84,7 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
 	outcome, err := claims.Run(cmd.Context(), claims.Options{
 		Names: f.names, Quick: f.quick, Blocks: f.blocks, Seed: f.seed, Out: out, Command: command, Version: version(),
-		Child: []string{executable, "execute"}, Pressed: []string{executable, "pressure"}, Torture: []string{executable, "torture"},
+		Child: []string{executable, "execute"}, Loops: []string{executable, "loops"}, Pressed: []string{executable, "pressure"}, Torture: []string{executable, "torture"},
 		Start: shown.start, Progress: shown.update, Say: shown.line,
 	})
 	shown.stop()

@@ -62,7 +62,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newPressure(), newTorture(), newCompletion(), newMan())
+	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newLoops(), newPressure(), newTorture(), newCompletion(), newMan())
 	return root
 }
 
@@ -79,11 +79,24 @@ func newExecute() *cobra.Command {
 	}
 }
 
+// newLoops is the command with which the claims start the process of a block of an experiment.
+func newLoops() *cobra.Command {
+	return &cobra.Command{
+		Use:    "loops",
+		Short:  "Make one block of an experiment of the claims, as standard input says",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return claims.ExecuteLoops(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
 // newPressure is the command with which the claims start the process of an experiment that lacks memory or processors.
 func newPressure() *cobra.Command {
 	return &cobra.Command{
 		Use:    "pressure",
-		Short:  "Make one experiment of the claims, as standard input says",
+		Short:  "Make one experiment of the claims under a limit, as standard input says",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -1,0 +1,149 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"tailrace/harness"
+	"tailrace/results"
+)
+
+// loops is the experiment of loops of a name; nil if there is none.
+func loops(name string) func(*bench) ([]results.Figure, error) {
+	return map[string]func(*bench) ([]results.Figure, error){
+		"handles": handles, "publish": publish, "starving": starving, "waits": countAllWaits,
+		"preads": preads, "indexes": indexes, "mapped": mapped, "copying": copying,
+	}[name]
+}
+
+// apart makes an experiment of loops block by block, each in a process of its own. Where the kernel puts a mapping, and
+// how the heap comes to lie, a process keeps for as long as it lives: of blocks in one process, an interval would leave
+// out what is different in the next. (In six processes within half an hour, growing a mapping cost 0.16×
+// to 0.42× of a pwrite, the last with an interval from 0.36 to 0.49; that over 16 processes is 0.16 to 0.38.)
+func apart(experiment string) func(*bench) ([]results.Figure, error) {
+	return func(b *bench) ([]results.Figure, error) {
+		var blocks [][]results.Figure
+		for range b.blocks {
+			figures, err := b.block(experiment)
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, figures)
+		}
+		return collate(blocks, b.level), nil
+	}
+}
+
+// loopsRequest is what the process of a block is told, as JSON.
+type loopsRequest struct {
+	Experiment   string
+	Turn         time.Duration // that each arm takes
+	Seed         uint64
+	Memory, Disk string // directories for files, as those of a bench
+}
+
+// loopsPatience is how long the process of a block may take: many times what it does on a slow machine.
+const loopsPatience = 2 * time.Minute
+
+// block makes an experiment once, in a process of its own.
+func (b *bench) block(experiment string) (figures []results.Figure, err error) {
+	if len(b.looping) == 0 {
+		return nil, errNoChild
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, loopsPatience)
+	defer cancel()
+	child := harness.Child{Name: "an experiment", Command: b.looping}
+	output, err := child.Ask(ctx, loopsRequest{experiment, b.turn, b.random.Uint64(), b.dir, b.disk})
+	switch {
+	case b.ctx.Err() != nil:
+		return nil, b.ctx.Err()
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("an experiment has not answered in %v", loopsPatience)
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(output, &figures); err != nil {
+		return nil, fmt.Errorf("answer of an experiment: %w", err)
+	}
+	return figures, nil
+}
+
+// ExecuteLoops is the process of one block of an experiment that times loops: it reads a request as JSON from stdin,
+// measures, and writes the figures as JSON to stdout. When stdin ends early the parent has died; then, or when the
+// context ends, it returns, and the process must exit. Files are left to whoever made their directory.
+func ExecuteLoops(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	check := func(r *loopsRequest) error {
+		if loops(r.Experiment) == nil {
+			return fmt.Errorf("no experiment %q", r.Experiment)
+		}
+		if r.Turn <= 0 || r.Memory == "" {
+			return errors.New("it takes a turn and a directory")
+		}
+		return nil
+	}
+	measure := func(ctx context.Context, r *loopsRequest) ([]results.Figure, error) {
+		return loops(r.Experiment)(&bench{
+			ctx: ctx, blocks: 1, turn: r.Turn, random: rand.New(rand.NewPCG(r.Seed, 0)), dir: r.Memory, disk: r.Disk,
+		})
+	}
+	return serve(ctx, stdin, stdout, check, measure, func(*loopsRequest) error { return nil })
+}
+
+// collate makes figures of those of single blocks, in the order in which they first come.
+func collate(blocks [][]results.Figure, level float64) []results.Figure {
+	var names []string
+	found := make(map[string][]results.Figure)
+	for _, figures := range blocks {
+		for _, f := range figures {
+			if found[f.Name] == nil {
+				names = append(names, f.Name)
+			}
+			found[f.Name] = append(found[f.Name], f)
+		}
+	}
+	var list []results.Figure
+	for _, name := range names {
+		list = append(list, ofBlocks(found[name], len(blocks), level))
+	}
+	return list
+}
+
+// ofBlocks makes one figure of those of single blocks: their geometric mean. Of what is counted it is the mean, and
+// where some blocks have none of what is measured as well, without an interval. A block that could not measure it is
+// lacking.
+func ofBlocks(figures []results.Figure, blocks int, level float64) results.Figure {
+	f := figures[0] // which says why, if no block could
+	var values, logs []float64
+	exact, zero := true, false
+	for _, of := range figures {
+		if math.IsNaN(of.Value) {
+			continue
+		}
+		f = of
+		values, logs = append(values, of.Value), append(logs, math.Log(of.Value))
+		exact, zero = exact && of.Low == of.High, zero || of.Value == 0
+	}
+	switch {
+	case len(values) == 0:
+		return f
+	case exact:
+		return counted(f.Name, f.Text, f.Unit, mean(values))
+	case zero:
+		return results.Figure{Name: f.Name, Text: f.Text, Unit: f.Unit, Value: mean(values), Low: math.NaN(), High: math.NaN(), Blocks: len(values)}
+	}
+	return figureOfMost(f.Name, f.Text, f.Unit, logs, blocks, level)
+}
+
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
