@@ -21,7 +21,7 @@ var ErrUnknown = errors.New("no such claim")
 // Options say which claims to test, and how.
 type Options struct {
 	Names   []string // all if there are none
-	Quick   bool     // about two minutes for all, instead of fifteen: shorter runs, fewer of them, and no figures that decide nothing
+	Quick   bool     // two and a half minutes for all, instead of sixteen: shorter runs, fewer of them, and no figures that decide nothing
 	Blocks  int      // of the sweep, and with it of the experiments; 0 for as many as Quick says
 	Seed    uint64
 	Out     string   // directory for the results; must not hold any

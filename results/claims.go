@@ -125,8 +125,8 @@ func (f *Figure) format() func(float64) string {
 			return absent
 		}
 		text := fmt.Sprintf("%.3g", v)
-		if v == math.Trunc(v) && math.Abs(v) < 1e9 {
-			text = fmt.Sprintf("%.0f", v) // what was counted
+		if large := math.Abs(v); large < 1e9 && (large >= 1000 || v == math.Trunc(v)) {
+			text = fmt.Sprintf("%.0f", v) // what was counted, or would have an exponent
 		}
 		if f.Unit != "" {
 			text += " " + f.Unit

@@ -192,6 +192,8 @@ func TestValueTextsOfFigures(t *testing.T) {
 		"0.012 (0.01–0.02) per append": {Unit: "per append", Value: 0.012, Low: 0.01, High: 0.02},
 		"3":                            {Value: 3, Low: 3, High: 3},
 		"12345":                        {Value: 12345, Low: 12345, High: 12345},
+		"2453":                         {Value: 2452.6, Low: 2452.6, High: 2452.6},
+		"11600 (10200–13200) 1/s":      {Unit: "1/s", Value: 11600.3, Low: 10200.1, High: 13199.7},
 		"–":                            {Unit: "s", Value: nan, Low: nan, High: nan},
 		"2.00× without an interval":    {Unit: "×", Value: 2, Low: nan, High: nan},
 		"0.5 (0.25–0.75)":              {Value: 0.5, Low: 0.25, High: 0.75},

@@ -50,7 +50,7 @@ func newClaims(command []string) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().Var(list(&flags.names, parseName), "claim", "`names` of the claims to test (default all; tailrace list claims)")
-	cmd.Flags().BoolVar(&flags.quick, "quick", false, "take about two minutes in place of fifteen, and leave more unsettled")
+	cmd.Flags().BoolVar(&flags.quick, "quick", false, "take two and a half minutes in place of sixteen, and leave more unsettled")
 	cmd.Flags().Var(single(&flags.blocks, "", workload.ParseCount), "blocks", "`number` of times that all runs and experiments are repeated; more settle more (default 12, or 8 with --quick)")
 	cmd.Flags().Var(single(&flags.seed, fmt.Sprint(flags.seed), parseSeed), "seed", "`number` that determines every random choice")
 	cmd.Flags().Var(single(&flags.out, "", parseGiven), "out", "`directory` for the results (default out/TIME, linked from out/latest)")
