@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// workBesideReaders measures how much work a goroutine gets done, per second and by block: alone, and beside readers
+// workBesideReaders measures how much work a goroutine gets done, per second: alone, and beside readers
 // of each kind, few and many, with their reads per second.
 func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock, err error) {
 	view, err := openView(r)
@@ -35,29 +35,27 @@ func workBesideReaders(ctx context.Context, r *pressureRequest) (values byBlock,
 	}
 	random := rand.New(rand.NewPCG(r.Seed, 0))
 	values = make(byBlock)
-	for range r.Blocks {
-		turns := make(map[string]*othersTurn)
-		for _, arm := range arms {
-			turns[arm.name] = new(othersTurn)
-		}
-		for range max(1, r.Turn/othersShare) {
-			for _, i := range random.Perm(len(arms)) {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				if err := view.drop(view); err != nil {
-					return nil, err
-				}
-				if err := turns[arms[i].name].run(arms[i], random.Perm(r.Size/os.Getpagesize())); err != nil {
-					return nil, err
-				}
+	turns := make(map[string]*othersTurn)
+	for _, arm := range arms {
+		turns[arm.name] = new(othersTurn)
+	}
+	for range max(1, r.Turn/othersShare) {
+		for _, i := range random.Perm(len(arms)) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := view.drop(view); err != nil {
+				return nil, err
+			}
+			if err := turns[arms[i].name].run(arms[i], random.Perm(r.Size/os.Getpagesize())); err != nil {
+				return nil, err
 			}
 		}
-		for name, t := range turns {
-			// Of what never happened there was fewer than one.
-			values.add(name+"-work", float64(max(1, t.chunks))/t.took.Seconds())
-			values.add(name+"-reads", float64(t.reads.Load())/t.took.Seconds())
-		}
+	}
+	for name, t := range turns {
+		// Of what never happened there was fewer than one.
+		values.add(name+"-work", float64(max(1, t.chunks))/t.took.Seconds())
+		values.add(name+"-reads", float64(t.reads.Load())/t.took.Seconds())
 	}
 	return values, nil
 }

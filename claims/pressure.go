@@ -18,7 +18,7 @@ const (
 )
 
 // pressure is the experiment of reads while pages of the log are not in memory, by processes that lack memory or
-// processors. It makes a block of what a process has, since it takes seconds to bring that about.
+// processors: each block has one.
 func pressure(b *bench) (figures []results.Figure, err error) {
 	for _, e := range []struct {
 		name, text string

@@ -31,8 +31,7 @@ type pressureRequest struct {
 	Log        string        // path of a file of pattern on a disk, which is opened anew for each view of it
 	Size       int           // bytes of the log
 	Memory     int           // bytes that the group of the process may have; 0 if there is no such limit
-	Turn       time.Duration // that each arm takes in each block
-	Blocks     int
+	Turn       time.Duration // that each arm takes
 	Seed       uint64
 	// Group is the directory of a control group that holds this process alone, and Home that of the one which it came
 	// from; empty if it was not moved.
@@ -47,8 +46,8 @@ type pressureAnswer struct {
 
 // experiment is what does what is asked for.
 func (r *pressureRequest) experiment() (func(context.Context, *pressureRequest) (byBlock, error), error) {
-	if r.Log == "" || r.Size < 1<<20 || r.Memory < 0 || r.Turn <= 0 || r.Blocks <= 0 {
-		return nil, errors.New("it takes a log of a MiB or more, a turn and blocks")
+	if r.Log == "" || r.Size < 1<<20 || r.Memory < 0 || r.Turn <= 0 {
+		return nil, errors.New("it takes a log of a MiB or more, and a turn")
 	}
 	switch r.Experiment {
 	case shortOfMemory:
@@ -93,16 +92,16 @@ const (
 	errKilled  = reason("its process was killed, as systems do that lack memory")
 )
 
-// pressurePatience is how long a process may take for each block: several times as long as it does where a disk reads
-// ahead a thousand times what is asked for.
-const pressurePatience = 9 * time.Second
+// pressurePatience is how long a process may take: many times as long as it does where a disk reads ahead a thousand
+// times what is asked for.
+const pressurePatience = 30 * time.Second
 
 // logDescriptor is where a process finds the log that it was handed, which has no name.
 const logDescriptor = "/proc/self/fd/3"
 
-// pressureChild makes an experiment in a process of its own: in a control group with a limit of memory, or in that of
-// this process if the limit is 0. Process and group are gone when it returns. What this machine can't do is an error
-// that is errors.ErrUnsupported.
+// pressureChild makes an experiment, each block in a process of its own (as apart): in a control group with a limit of
+// memory, or in that of this process if the limit is 0. Process and group are gone when it returns. What this machine
+// can't do is an error that is errors.ErrUnsupported.
 func (b *bench) pressureChild(experiment string, memory int, turn time.Duration) (values byBlock, err error) {
 	if len(b.pressed) == 0 {
 		return nil, errNoChild
@@ -112,22 +111,27 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	request := pressureRequest{
-		Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Blocks: b.blocks, Seed: b.random.Uint64(),
+	values = make(byBlock)
+	for range b.blocks {
+		request := pressureRequest{
+			Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Seed: b.random.Uint64(),
+		}
+		var answer pressureAnswer
+		switch err := b.converse(log, &request, &answer, pressurePatience); {
+		case b.ctx.Err() != nil:
+			return nil, b.ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("an experiment has not answered in %v", pressurePatience)
+		case err != nil:
+			return nil, err
+		case answer.Unmeasured != "":
+			return nil, reason(answer.Unmeasured)
+		}
+		for kind, of := range answer.Values {
+			values[kind] = append(values[kind], of...)
+		}
 	}
-	var answer pressureAnswer
-	patience := time.Duration(b.blocks) * pressurePatience
-	switch err := b.converse(log, &request, &answer, patience); {
-	case b.ctx.Err() != nil:
-		return nil, b.ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("an experiment has not answered in %v", patience)
-	case err != nil:
-		return nil, err
-	case answer.Unmeasured != "":
-		return nil, reason(answer.Unmeasured)
-	}
-	return answer.Values, nil
+	return values, nil
 }
 
 // converse has the process make the experiment, in its group, if it is to have one, from before it begins.

@@ -34,7 +34,7 @@ func TestExecutePressureRefuses(t *testing.T) {
 }
 
 func goodRequest(experiment, log string) string {
-	return `{"Experiment":` + strconv.Quote(experiment) + `,"Log":` + strconv.Quote(log) + `,"Size":1048576,"Memory":8388608,"Turn":1000,"Blocks":1}` + "\n"
+	return `{"Experiment":` + strconv.Quote(experiment) + `,"Log":` + strconv.Quote(log) + `,"Size":1048576,"Memory":8388608,"Turn":1000}` + "\n"
 }
 
 // What the machine can't do is an answer, what has failed an error; and who is interrupted ends.

@@ -52,21 +52,19 @@ func readUnderPressure(ctx context.Context, r *pressureRequest) (values byBlock,
 	}
 	values = make(byBlock)
 	random := rand.New(rand.NewPCG(r.Seed, 0))
-	for range r.Blocks {
-		for _, i := range random.Perm(len(arms)) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			last := arms[len(arms)-1]
-			if err := last.view.drop(views...); err != nil {
-				return nil, err
-			}
-			if err := fill(last.read, r, random); err != nil {
-				return nil, err
-			}
-			if err := arms[i].turn(r, random, values); err != nil {
-				return nil, err
-			}
+	for _, i := range random.Perm(len(arms)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		last := arms[len(arms)-1]
+		if err := last.view.drop(views...); err != nil {
+			return nil, err
+		}
+		if err := fill(last.read, r, random); err != nil {
+			return nil, err
+		}
+		if err := arms[i].turn(r, random, values); err != nil {
+			return nil, err
 		}
 	}
 	return values, checkPressure(values, arms)

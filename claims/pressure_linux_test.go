@@ -175,7 +175,7 @@ func TestOrphanLeavesItsGroup(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	request := &pressureRequest{Experiment: workOfOthers, Log: logDescriptor, Size: 1 << 20, Memory: 64 << 20, Turn: time.Hour, Blocks: 1000}
+	request := &pressureRequest{Experiment: workOfOthers, Log: logDescriptor, Size: 1 << 20, Memory: 64 << 20, Turn: time.Hour}
 	_, groupErr := enterGroup(request, child.Process.Pid)
 	if err := json.NewEncoder(stdin).Encode(request); err != nil {
 		t.Error(err)
@@ -192,6 +192,19 @@ func TestOrphanLeavesItsGroup(t *testing.T) {
 	}
 	if _, err := os.Stat(request.Group); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the group is left: %v", err)
+	}
+}
+
+// Each block is another process.
+func TestPressedBlocksAreProcesses(t *testing.T) {
+	b := tinyBench(t)
+	b.blocks = 3
+	b.pressed = []string{"/bin/sh", "-c", `read -r line; echo "{\"Values\":{\"pid\":[$$]}}"`}
+	values, err := b.pressureChild(workOfOthers, 0, time.Millisecond)
+	pids := values["pid"]
+	slices.Sort(pids)
+	if err != nil || len(slices.Compact(pids)) != 3 {
+		t.Errorf("%v, %v", values, err)
 	}
 }
 
