@@ -8,36 +8,55 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"tailrace/harness"
 	"tailrace/results"
 )
 
-// loops is the experiment of loops of a name; nil if there is none.
-func loops(name string) func(*bench) ([]results.Figure, error) {
-	return map[string]func(*bench) ([]results.Figure, error){
-		"handles": handles, "publish": publish, "starving": starving, "waits": countAllWaits,
+// loops is the experiment of loops of a name, whose answer is for block; nil if there is none.
+func loops(name string) func(*bench) (any, error) {
+	if name == "waits" {
+		return func(b *bench) (any, error) { return seeWaits(b) }
+	}
+	experiment := map[string]func(*bench) ([]results.Figure, error){
+		"handles": handles, "publish": publish, "starving": starving,
 		"preads": preads, "indexes": indexes, "mapped": mapped, "copying": copying,
 	}[name]
+	if experiment == nil {
+		return nil
+	}
+	return func(b *bench) (any, error) { return experiment(b) }
 }
 
 // apart makes an experiment of loops block by block, each in a process of its own. Where the kernel puts a mapping, and
 // how the heap comes to lie, a process keeps for as long as it lives: of blocks in one process, an interval would leave
-// out what is different in the next. (In six processes within half an hour, growing a mapping cost 0.16×
-// to 0.42× of a pwrite, the last with an interval from 0.36 to 0.49; that over 16 processes is 0.16 to 0.38.)
+// out what is different in the next. (In six processes of 8 to 20 blocks within half an hour, growing a mapping cost 0.16×
+// to 0.42× of a pwrite, the last with an interval from 0.36 to 0.49; that over 16 processes was 0.16 to 0.38.)
 func apart(experiment string) func(*bench) ([]results.Figure, error) {
 	return func(b *bench) ([]results.Figure, error) {
-		var blocks [][]results.Figure
-		for range b.blocks {
-			figures, err := b.block(experiment)
-			if err != nil {
-				return nil, err
-			}
-			blocks = append(blocks, figures)
+		answers, err := blocks[[]results.Figure](b, experiment)
+		if err != nil {
+			return nil, err
 		}
-		return collate(blocks, b.level), nil
+		return collate(answers, b.level), nil
 	}
+}
+
+// blocks makes an experiment for each block in a process of its own, and returns the answers.
+func blocks[Answer any](b *bench, experiment string) ([]Answer, error) {
+	var answers []Answer
+	for i := range b.blocks {
+		var answer Answer
+		if err := b.block(experiment, &answer); err != nil {
+			return nil, fmt.Errorf("%s, block %d: %w", experiment, i, err)
+		}
+		answers = append(answers, answer)
+	}
+	return answers, nil
 }
 
 // loopsRequest is what the process of a block is told, as JSON.
@@ -52,9 +71,9 @@ type loopsRequest struct {
 const loopsPatience = 2 * time.Minute
 
 // block makes an experiment once, in a process of its own.
-func (b *bench) block(experiment string) (figures []results.Figure, err error) {
+func (b *bench) block(experiment string, answer any) error {
 	if len(b.looping) == 0 {
-		return nil, errNoChild
+		return errNoChild
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, loopsPatience)
 	defer cancel()
@@ -62,21 +81,22 @@ func (b *bench) block(experiment string) (figures []results.Figure, err error) {
 	output, err := child.Ask(ctx, loopsRequest{experiment, b.turn, b.random.Uint64(), b.dir, b.disk})
 	switch {
 	case b.ctx.Err() != nil:
-		return nil, b.ctx.Err()
+		return b.ctx.Err()
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("an experiment has not answered in %v", loopsPatience)
+		return fmt.Errorf("an experiment has not answered in %v", loopsPatience)
 	case err != nil:
-		return nil, err
+		return err
 	}
-	if err := json.Unmarshal(output, &figures); err != nil {
-		return nil, fmt.Errorf("answer of an experiment: %w", err)
+	if err := json.Unmarshal(output, answer); err != nil {
+		return fmt.Errorf("answer of an experiment: %w", err)
 	}
-	return figures, nil
+	return nil
 }
 
 // ExecuteLoops is the process of one block of an experiment that times loops: it reads a request as JSON from stdin,
-// measures, and writes the figures as JSON to stdout. When stdin ends early the parent has died; then, or when the
-// context ends, it returns, and the process must exit. Files are left to whoever made their directory.
+// measures, and writes an answer as JSON to stdout. When stdin ends early the parent has died; then it removes the
+// directories for files, which the parent would have. Then, or when the context ends, it returns, and the process must
+// exit.
 func ExecuteLoops(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	check := func(r *loopsRequest) error {
 		if loops(r.Experiment) == nil {
@@ -87,12 +107,20 @@ func ExecuteLoops(ctx context.Context, stdin io.Reader, stdout io.Writer) error 
 		}
 		return nil
 	}
-	measure := func(ctx context.Context, r *loopsRequest) ([]results.Figure, error) {
+	measure := func(ctx context.Context, r *loopsRequest) (any, error) {
 		return loops(r.Experiment)(&bench{
 			ctx: ctx, blocks: 1, turn: r.Turn, random: rand.New(rand.NewPCG(r.Seed, 0)), dir: r.Memory, disk: r.Disk,
 		})
 	}
-	return serve(ctx, stdin, stdout, check, measure, func(*loopsRequest) error { return nil })
+	leave := func(r *loopsRequest) error {
+		for _, dir := range []string{r.Memory, r.Disk} {
+			if strings.HasPrefix(filepath.Base(dir), scratchPattern) { // and nothing that somebody else has named
+				_ = os.RemoveAll(dir) // of no worth
+			}
+		}
+		return nil
+	}
+	return serve(ctx, stdin, stdout, check, measure, leave)
 }
 
 // collate makes figures of those of single blocks, in the order in which they first come.
@@ -114,28 +142,28 @@ func collate(blocks [][]results.Figure, level float64) []results.Figure {
 	return list
 }
 
-// ofBlocks makes one figure of those of single blocks: their geometric mean. Of what is counted it is the mean, and
-// where some blocks have none of what is measured as well, without an interval. A block that could not measure it is
-// lacking.
+// ofBlocks makes one figure of those of single blocks: their geometric mean. What all blocks have counted alike is exact;
+// where some have none of it, the figure is the mean, and has no interval. A block that could not measure it is lacking.
 func ofBlocks(figures []results.Figure, blocks int, level float64) results.Figure {
 	f := figures[0] // which says why, if no block could
 	var values, logs []float64
-	exact, zero := true, false
+	alike, zero := true, false
 	for _, of := range figures {
 		if math.IsNaN(of.Value) {
 			continue
 		}
 		f = of
 		values, logs = append(values, of.Value), append(logs, math.Log(of.Value))
-		exact, zero = exact && of.Low == of.High, zero || of.Value == 0
+		alike, zero = alike && of.Low == of.High && of.Value == values[0], zero || of.Value == 0
 	}
-	switch {
+	switch lack := blocks - len(values); {
 	case len(values) == 0:
+		f.Text += lacking(lack, blocks)
 		return f
-	case exact:
-		return counted(f.Name, f.Text, f.Unit, mean(values))
+	case alike && lack == 0:
+		return f
 	case zero:
-		return results.Figure{Name: f.Name, Text: f.Text, Unit: f.Unit, Value: mean(values), Low: math.NaN(), High: math.NaN(), Blocks: len(values)}
+		return results.Figure{Name: f.Name, Text: f.Text + lacking(lack, blocks), Unit: f.Unit, Value: mean(values), Low: math.NaN(), High: math.NaN(), Blocks: len(values)}
 	}
 	return figureOfMost(f.Name, f.Text, f.Unit, logs, blocks, level)
 }

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -39,6 +40,13 @@ func TestSeveral(t *testing.T) {
 	figures, err := several(first, second)(tinyBench(t))
 	if len(figures) != 2 || figures[0].Name != "a" || figures[1].Name != "b" || !errors.Is(err, broken) || !errors.Is(err, torn) {
 		t.Errorf("%v, %v", figures, err)
+	}
+	b := tinyBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.ctx = ctx
+	interrupted := func(*bench) ([]results.Figure, error) { cancel(); return shared, nil }
+	if figures, err := several(interrupted, second)(b); len(figures) != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted in the first: %v, %v", figures, err)
 	}
 	if got := shared[:2][1].Name; got != "" {
 		t.Errorf("%q was written behind the figures of the first", got)

@@ -9,5 +9,5 @@
 // All rules are in rules.go. Experiments are of two kinds: cells of one sweep, which runs all claims' loads block by
 // block in processes of their own (sweep.go), and experiments beside it (the other files): most of them loops whose arms
 // take turns, with a process for each block as well (apart.go). The processes of those that lack memory or processors
-// (pressure_child.go) are limited by a control group (cgroup_linux.go).
+// (pressure_child.go) have a limit, of memory by a control group (cgroup_linux.go).
 package claims

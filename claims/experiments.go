@@ -17,6 +17,9 @@ func processors(*bench) ([]results.Figure, error) {
 func several(experiments ...func(*bench) ([]results.Figure, error)) func(*bench) ([]results.Figure, error) {
 	return func(b *bench) (figures []results.Figure, err error) {
 		for _, experiment := range experiments {
+			if b.ctx.Err() != nil {
+				return figures, errors.Join(err, b.ctx.Err())
+			}
 			found, failed := experiment(b)
 			figures, err = slices.Concat(figures, found), errors.Join(err, failed)
 		}

@@ -112,6 +112,7 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	values = make(byBlock)
+	lack := 0
 	for range b.blocks {
 		request := pressureRequest{
 			Experiment: experiment, Log: logDescriptor, Size: logBytes, Memory: memory, Turn: turn, Seed: b.random.Uint64(),
@@ -122,14 +123,21 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 			return nil, b.ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			return nil, fmt.Errorf("an experiment has not answered in %v", pressurePatience)
+		case errors.Is(err, errors.ErrUnsupported):
+			answer.Unmeasured = err.Error()
 		case err != nil:
 			return nil, err
-		case answer.Unmeasured != "":
+		}
+		if answer.Unmeasured == "" {
+			for kind, of := range answer.Values {
+				values[kind] = append(values[kind], of...)
+			}
+		} else if lack++; float64(lack) >= mostMissing*float64(b.blocks) {
 			return nil, reason(answer.Unmeasured)
 		}
-		for kind, of := range answer.Values {
-			values[kind] = append(values[kind], of...)
-		}
+	}
+	for kind := range values {
+		values[kind] = append(values[kind], make([]float64, lack)...) // which blocks lack, as those with zero do
 	}
 	return values, nil
 }

@@ -208,6 +208,33 @@ func TestPressedBlocksAreProcesses(t *testing.T) {
 	}
 }
 
+// A block that could not be measured is lacking, and of several there is a reason.
+func TestPressedBlocksThatLack(t *testing.T) {
+	for lack, known := range map[string]bool{"0": true, "3": true, "[13]": false} {
+		b := tinyBench(t)
+		b.blocks = 5
+		count := filepath.Join(t.TempDir(), "count")
+		if err := os.WriteFile(count, []byte("0"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b.pressed = []string{"/bin/sh", "-c", `read -r line; n=$(cat $0); echo $((n+1)) > $0; case $n in ` + lack +
+			`) echo '{"Unmeasured":"so it is"}';; *) echo "{\"Values\":{\"a\":[2],\"b\":[$((n+1))]}}";; esac`, count}
+		values, err := b.pressureChild(workOfOthers, 0, time.Millisecond)
+		if !known {
+			if values != nil || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "so it is") {
+				t.Errorf("without %s: %v, %v", lack, values, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := b.ratio("r", "it", values["b"], values["a"]); f.Text != "it; 1 of 5 blocks lack it" || f.Blocks != 4 || math.IsNaN(f.Low) {
+			t.Errorf("without %s: %+v", lack, f)
+		}
+	}
+}
+
 // What can't be measured is told, and takes nothing else with it.
 func TestPressureWithoutItsProcess(t *testing.T) {
 	figures, err := pressure(tinyBench(t))

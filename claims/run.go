@@ -36,6 +36,9 @@ type Options struct {
 	Start    func(*harness.Plan)
 	Progress func(harness.Progress)
 	Say      func(string)
+	// Failed is told of an experiment whose process has failed, as by a panic, which also leaves its claim unsettled; it may
+	// be nil.
+	Failed func(claim string, failed *harness.FailedChild)
 }
 
 // Names are those of all claims, in their order.
@@ -217,7 +220,10 @@ func measure(ctx context.Context, o *Options, w windows, chosen []claim, place p
 		}
 		c.Figures = append(c.Figures, figures...)
 		if err != nil && c.Reason == "" {
-			c.Reason = err.Error()
+			c.Reason = oneLine(err)
+		}
+		if failed, ok := errors.AsType[*harness.FailedChild](err); ok && o.Failed != nil {
+			o.Failed(c.Name, failed)
 		}
 	}
 	return nil
@@ -232,18 +238,20 @@ type places struct {
 // scratchBytes is the most that an experiment has in files: a log, and another that grows as long.
 const scratchBytes = 2 * logBytes
 
+// scratchPattern begins the names of these directories.
+const scratchPattern = "tailrace-claims-"
+
 // scratch makes a directory in memory, where there is room, and one on a disk. Files that are to be in memory may be on
 // a disk, where there is no other place: a warning says so. Without a disk some figures can't be measured.
 func scratch() (p places, warnings []string, err error) {
-	const pattern = "tailrace-claims-"
 	disks := []string{"/var/tmp", os.TempDir()}
-	if p.memory, err = harness.TempDir(scratchBytes, true, pattern, "/dev/shm", os.TempDir()); err != nil {
+	if p.memory, err = harness.TempDir(scratchBytes, true, scratchPattern, "/dev/shm", os.TempDir()); err != nil {
 		warnings = append(warnings, "files of experiments that are to be in memory are on a disk: "+oneLine(err))
-		if p.memory, err = harness.TempDir(2*scratchBytes, false, pattern, disks...); err != nil {
+		if p.memory, err = harness.TempDir(2*scratchBytes, false, scratchPattern, disks...); err != nil {
 			return p, nil, err
 		}
 	}
-	if p.disk, err = harness.TempDir(scratchBytes, false, pattern, disks...); err != nil {
+	if p.disk, err = harness.TempDir(scratchBytes, false, scratchPattern, disks...); err != nil {
 		warnings = append(warnings, "experiments have no disk: "+oneLine(err))
 	}
 	return p, warnings, nil

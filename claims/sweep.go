@@ -272,14 +272,19 @@ func (r *ratio) figureOf(s *results.Sweep, level float64) results.Figure {
 	return figureOfMost(r.name, r.text, unit, logs, max(r.over.runs(s), r.under.runs(s)), level)
 }
 
+// lacking tells how many blocks lack a figure; nothing of a block alone, which is one of several in other processes.
+func lacking(lack, blocks int) string {
+	if lack == 0 || blocks == 1 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d blocks lack it", lack, blocks)
+}
+
 // figureOfMost is the figure of what some blocks have. Its text tells of those that lack it, and there is no interval
 // where they are a quarter or more.
 func figureOfMost(name, text, unit string, logs []float64, blocks int, level float64) results.Figure {
 	lack := blocks - len(logs)
-	if lack > 0 {
-		text += fmt.Sprintf("; %d of %d blocks lack it", lack, blocks)
-	}
-	f := results.NewFigure(name, text, unit, logs, level)
+	f := results.NewFigure(name, text+lacking(lack, blocks), unit, logs, level)
 	if lack > 0 && float64(lack) >= mostMissing*float64(blocks) {
 		f.Low, f.High = math.NaN(), math.NaN()
 	}

@@ -10,10 +10,12 @@ import (
 )
 
 func TestWaits(t *testing.T) {
-	figures, err := countAllWaits(tinyBench(t))
+	b := tinyBench(t)
+	seen, err := seeWaits(b)
 	if err != nil {
 		t.Fatal(err)
 	}
+	figures := b.waitFigures(seen)
 	checkNames(t, figures, []string{
 		"atomics-waits", "atomics-waited", "atomics-commit", "atomics-roll", "atomics-ring", "atomics-parked", "atomics-waited-heap", "atomics-parked-heap",
 		"atomics-commit-time", "atomics-roll-time", "atomics-ring-time", "atomics-commit-time-heap",
@@ -28,12 +30,12 @@ func TestWaits(t *testing.T) {
 // What is not seen at all is zero; where some blocks have none, less than one bounds them.
 func TestShare(t *testing.T) {
 	b := tinyBench(t)
-	count := func(w *waited) int64 { return w.any }
-	none := []waited{{appends: 100}, {appends: 100}}
+	count := func(w *waited) int64 { return w.Any }
+	none := []waited{{Appends: 100}, {Appends: 100}}
 	if f := b.share("s", "", none, count); f.Value != 0 || f.Low != 0 || f.High != 0 {
 		t.Errorf("of nothing: %+v", f)
 	}
-	some := []waited{{appends: 100, any: 1}, {appends: 100}}
+	some := []waited{{Appends: 100, Any: 1}, {Appends: 100}}
 	if f := b.share("s", "", some, count); math.Abs(f.Value-0.01) > 1e-9 {
 		t.Errorf("of one and none in a hundred: %+v", f)
 	}
@@ -43,7 +45,7 @@ func TestShare(t *testing.T) {
 func TestPart(t *testing.T) {
 	b := tinyBench(t)
 	wait := func(w *waited) time.Duration { return w.CommitTime }
-	runs := []waited{{took: time.Second}, {took: time.Second}}
+	runs := []waited{{Took: time.Second}, {Took: time.Second}}
 	if f := b.part("p", "", runs, wait); f.Value != 0 || !math.IsNaN(f.Low) || !math.IsNaN(f.High) {
 		t.Errorf("of nothing: %+v", f)
 	}

@@ -55,7 +55,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 }
 
 // Ask starts the child and returns its answer. When the context ends, the child and its process group are killed. The
-// errors are those of Started, and a *FailedChild.
+// errors are those of starting it, of Started, and a *FailedChild.
 func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -92,15 +92,26 @@ func (c *Child) Ask(ctx context.Context, request any) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// detail is the first line of what a process said, to stand behind how it ended. A line without a letter says nothing:
-// the race detector begins with one.
+// maxDetail bounds a line of it that stands behind how it ended, in bytes.
+const maxDetail = 300
+
+// detail is the first line of what a process said, to stand behind how it ended: the first with a letter, if there is
+// one, for the race detector begins with a ruler.
 func detail(stderr string) string {
-	for line := range strings.Lines(stderr) {
-		if strings.ContainsFunc(line, unicode.IsLetter) {
-			return ": " + strings.TrimSpace(line)
+	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	for l := range strings.Lines(stderr) {
+		if strings.ContainsFunc(l, unicode.IsLetter) {
+			line = l
+			break
 		}
 	}
-	return ", without a word"
+	switch line = strings.TrimSpace(line); {
+	case line == "":
+		return ", without a word"
+	case len(line) > maxDetail:
+		return ": " + strings.ToValidUTF8(line[:maxDetail], "") + " …"
+	}
+	return ": " + line
 }
 
 // InputEnded returns a channel that is closed when the input ends: for a child, when its parent has died.

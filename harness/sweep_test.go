@@ -293,6 +293,22 @@ func TestChildSaysMuch(t *testing.T) {
 	}
 }
 
+func TestDetail(t *testing.T) {
+	for said, want := range map[string]string{
+		"":                             ", without a word",
+		" \n\n":                        ", without a word",
+		"!!! 42\n":                     ": !!! 42",
+		"====\nRACE\nmore":             ": RACE",
+		"it\n":                         ": it",
+		strings.Repeat("é", 200):       ": " + strings.Repeat("é", maxDetail/2) + " …",
+		"a" + strings.Repeat("é", 200): ": a" + strings.Repeat("é", maxDetail/2-1) + " …",
+	} {
+		if got := detail(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 // A program that is not there is told before anything is left behind.
 func TestPreflightMissingChild(t *testing.T) {
 	o := tinySweep(t, childWorks)

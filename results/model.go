@@ -282,7 +282,8 @@ func (r *Run) Valid() bool { return r.Verification.Error == "" }
 type Verification struct {
 	// Error is the first wrong answer, in a sentence; "" when there was none.
 	Error string `json:"error,omitempty"`
-	// Said is what the process of a run that crashed wrote to its standard error, the stacks of a panic say.
+	// Said is what the process of a run that crashed wrote to its standard error, the stacks of a panic say: its first 64
+	// KiB.
 	Said string `json:"said,omitempty"`
 	// Skipped says why nothing could be checked ("null stores nothing"); "" otherwise.
 	Skipped        string  `json:"skipped,omitempty"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tailrace/claims"
+	"tailrace/harness"
 	"tailrace/results"
 	"tailrace/workload"
 )
@@ -20,12 +22,12 @@ turns, that a read-write lock starves writers, that an actor's reads never wait,
 so on. The verdict is that the claim holds, does not hold, holds in part, is not
 settled by this run, or can't be measured in Go.
 
-It runs one sweep for all loads, and experiments in its own process, and leaves
-claims.md, claims.json and a chapter in report.html under --out. What it does not
-settle, one claim with more blocks may: --claim actor-reads --blocks 48.
+It runs one sweep for all loads, and experiments beside it, each block of them in
+a process, and leaves claims.md, claims.json and a chapter in report.html under
+--out. What it does not settle, one claim with more blocks may: --claim actor-reads --blocks 48.
 
 Exit codes: 0 done and verified, whatever the verdicts are, 1 a run failed its
-verification, 2 bad input, 130 interrupted.`
+verification or an experiment crashed, 2 bad input, 130 interrupted.`
 
 // claimsFlags are the flags of claims as they were given.
 type claimsFlags struct {
@@ -82,10 +84,18 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 		return err
 	}
 	shown := newProgress(cmd.ErrOrStderr(), f.quiet)
+	crashed := 0
 	outcome, err := claims.Run(cmd.Context(), claims.Options{
 		Names: f.names, Quick: f.quick, Blocks: f.blocks, Seed: f.seed, Out: out, Command: command, Version: version(),
 		Child: []string{executable, "execute"}, Loops: []string{executable, "loops"}, Pressed: []string{executable, "pressure"}, Torture: []string{executable, "torture"},
 		Start: shown.start, Progress: shown.update, Say: shown.line,
+		Failed: func(claim string, failed *harness.FailedChild) {
+			crashed++
+			shown.line(fmt.Sprintf("FAILED experiment %s: %s", claim, plainText(failed.Error())))
+			for _, line := range indented(failed.Said) {
+				shown.line(line)
+			}
+		},
 	})
 	shown.stop()
 	switch {
@@ -94,8 +104,15 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 	case err != nil:
 		return err
 	}
-	return f.finish(cmd, outcome, out)
+	err = f.finish(cmd, outcome, out)
+	if crashed > 0 {
+		err = cmp.Or(err, fmt.Errorf("%w: %d", errCrashed, crashed))
+	}
+	return err
 }
+
+// errCrashed: an experiment has no figures, since its process has failed.
+var errCrashed = errors.New("processes of experiments failed")
 
 // finish draws the report, prints what came out, and is an error if a run gave wrong answers.
 func (f *claimsFlags) finish(cmd *cobra.Command, outcome *results.Claims, dir string) error {

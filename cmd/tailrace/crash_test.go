@@ -66,3 +66,29 @@ func TestPreflightOfAPanic(t *testing.T) {
 		t.Errorf("results of nothing: %v", err)
 	}
 }
+
+// So is whoever makes an experiment that panics; the rest is done all the same.
+func TestExperimentOfAPanic(t *testing.T) {
+	program := buildWith(t, "claims/indexes.go", "\tseed := b.random.Uint64()\n", "\tpanic(\"planted\")\n\tseed := b.random.Uint64()\n")
+	claims := exec.Command(program, "claims", "--quick", "--blocks", "2", "--claim", "index,actor-complex", "--out", "found")
+	claims.Dir = t.TempDir()
+	var stdout, stderr strings.Builder
+	claims.Stdout, claims.Stderr = &stdout, &stderr
+	_ = claims.Run() // how it ended is looked at below
+	if got := claims.ProcessState.ExitCode(); got != exitFailed {
+		t.Errorf("exit code %d, want %d", got, exitFailed)
+	}
+	for _, want := range []string{
+		"FAILED experiment index: process of an experiment: exit status 2: panic: planted\n  panic: planted\n",
+		"claims.(*bench).indexesHot(", "\ntailrace: processes of experiments failed: 1\n",
+	} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("printed\n%swant in it\n%s", &stderr, want)
+		}
+	}
+	for _, want := range []string{"actor-complex", "indexes, block 0: process of an experiment: exit status 2: panic: planted"} {
+		if text := strings.Join(strings.Fields(stdout.String()), " "); !strings.Contains(text, want) {
+			t.Errorf("printed\n%swant in it\n%s", &stdout, want)
+		}
+	}
+}

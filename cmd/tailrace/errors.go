@@ -84,15 +84,18 @@ func plainText(text string) string {
 // visible is text that comes from elsewhere, and must not command the terminal.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if !unicode.IsPrint(r) { // such as those that turn the direction of writing
 			return ' '
 		}
 		return r
 	}, text)
 }
 
-// shownLines is how much of what a process said is shown: the stack that a panic came from, or the two of a data race.
-const shownLines = 40
+// What is shown of what a process said: the stack that a panic came from, or the two of a data race.
+const (
+	shownLines = 40
+	shownRunes = 200 // of a line
+)
 
 // indented are the lines of what a process said that crashed, to stand below the error. None if they are one: the error has it.
 func indented(said string) []string {
@@ -105,6 +108,9 @@ func indented(said string) []string {
 		lines = lines[:shownLines]
 	}
 	for i, line := range lines {
+		if runes := []rune(line); len(runes) > shownRunes {
+			line = string(runes[:shownRunes]) + " …"
+		}
 		lines[i] = "  " + visible(line)
 	}
 	if left > 0 {

@@ -179,6 +179,19 @@ func TestRunOfARace(t *testing.T) {
 	}
 }
 
+// The race of a faulty strategy does not catch it: its checks have to.
+func TestRunOfARaceOnPurpose(t *testing.T) {
+	s, err := strategies.Find("busted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `read task; echo '{"Progress":{"Check":"long run","Seed":8}}'; ` +
+		`case $GORACE in *halt_on_error=0*exitcode=0*) echo '{"Done":true}';; *) exit 66;; esac`
+	if _, err := Run(t.Context(), []string{"sh", "-c", script}, s, Options{Heap: true}); err != nil {
+		t.Errorf("%v, want nothing found", err)
+	}
+}
+
 // The watchdog tells a call that does not return, and one that panics.
 func TestWatched(t *testing.T) {
 	hold := make(chan struct{})
