@@ -39,6 +39,8 @@ claims: build
 claims-long: build
 	rm -rf results/claims-long
 	./bin/tailrace claims --claim actor-reads,rwmutex-writes-block --blocks 48 --out results/claims-long
+	rm -rf results/claims-starves
+	./bin/tailrace claims --claim rwmutex-starves --blocks 48 --out results/claims-starves
 
 # What becomes of mutants of the core strategies, half an hour: the source of the table in docs/checks.md. Whoever changes
 # one of them has to make it anew.

@@ -15,7 +15,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, names := range map[string][]string{"claims": Names(), "claims-long": {"rwmutex-writes-block", "actor-reads"}} {
+	for dir, names := range map[string][]string{"claims": Names(), "claims-long": {"rwmutex-writes-block", "actor-reads"}, "claims-starves": {"rwmutex-starves"}} {
 		t.Run(dir, func(t *testing.T) {
 			reference, err := results.LoadClaims(filepath.Join("..", "results", dir))
 			if err != nil {
