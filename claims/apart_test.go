@@ -199,11 +199,23 @@ func TestExecuteLoopsEnds(t *testing.T) {
 	}
 }
 
-// A process whose parent has died removes the directories that the parent would have, and no other.
+// A process whose parent has died removes the directories that the parent would have, and no other; one that is ended
+// itself leaves them.
 func TestOrphanRemovesDirectories(t *testing.T) {
 	own, other := filepath.Join(t.TempDir(), scratchPattern+"1"), t.TempDir()
 	if err := os.Mkdir(own, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	stdin, end := io.Pipe() // that does not end
+	defer stdin.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	go func() { _, _ = io.WriteString(end, `{"Experiment":"indexes","Turn":1,"Memory":"`+own+`"}`) }()
+	if err := ExecuteLoops(ctx, stdin, io.Discard); err == nil {
+		t.Error("an interruption is no error")
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Errorf("a directory of a parent that lives is gone: %v", err)
 	}
 	orphan := exec.Command("/proc/self/exe", loopsArgument)
 	orphan.Stdin = strings.NewReader(`{"Experiment":"indexes","Turn":3600000000000,"Memory":"` + own + `","Disk":"` + other + `"}`)

@@ -80,7 +80,7 @@ func (c *Claims) Headline() string {
 // ClaimsRule says how figures become verdicts.
 const ClaimsRule = "A condition is met where the whole interval of its figure lies on the right side of the bound, not met where it " +
 	"lies on the other, and open where the bound is inside. A claim holds if all its conditions are met, does not hold if all are not met, holds in part if " +
-	"some are met and some are not, and is not settled otherwise, or where a premise about the machine is not met. The intervals of all conditions of all claims hold together with 95 %, " +
+	"some are met and some are not, and is not settled otherwise, or where a premise about the machine is not met or open. The intervals of all conditions of all claims hold together with 95 %, " +
 	"as far as the logarithms of what varies do so about normally."
 
 // Bounds of the width in which a finding is set on a terminal.

@@ -24,7 +24,8 @@ settled by this run, or can't be measured in Go.
 
 It runs one sweep for all loads, and experiments beside it, each block of them in
 a process, and leaves claims.md, claims.json and a chapter in report.html under
---out. What it does not settle, one claim with more blocks may: --claim actor-reads --blocks 48.
+--out. What it does not settle, one claim with more blocks may:
+--claim actor-reads --blocks 48.
 
 Exit codes: 0 done and verified, whatever the verdicts are, 1 a run failed its
 verification or an experiment crashed, 2 bad input, 130 interrupted.`
