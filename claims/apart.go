@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,16 +77,22 @@ func (b *bench) block(experiment string, answer any) error {
 	if len(b.looping) == 0 {
 		return errNoChild
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, loopsPatience)
-	defer cancel()
-	child := harness.Child{Name: "an experiment", Command: b.looping}
-	output, err := child.Ask(ctx, loopsRequest{experiment, b.turn, b.random.Uint64(), b.dir, b.disk})
-	switch {
-	case b.ctx.Err() != nil:
-		return b.ctx.Err()
-	case ctx.Err() != nil:
+	child := harness.Child{Command: b.looping}
+	err := b.ask(&child, loopsPatience, loopsRequest{experiment, b.turn, b.random.Uint64(), b.dir, b.disk}, answer)
+	if b.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("an experiment has not answered in %v", loopsPatience)
-	case err != nil:
+	}
+	return err
+}
+
+// ask has the process of an experiment answer. The errors are those of the context, which ends with the patience, of the
+// process, and of an answer that is none.
+func (b *bench) ask(child *harness.Child, patience time.Duration, request, answer any) error {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	child.Name = "an experiment"
+	output, err := child.Ask(ctx, request)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(output, answer); err != nil {

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -144,9 +143,7 @@ func (b *bench) pressureChild(experiment string, memory int, turn time.Duration)
 
 // converse has the process make the experiment, in its group, if it is to have one, from before it begins.
 func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressureAnswer, patience time.Duration) (err error) {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	child := harness.Child{Name: "an experiment", Command: b.pressed, Files: []*os.File{log}}
+	child := harness.Child{Command: b.pressed, Files: []*os.File{log}}
 	if request.Memory > 0 {
 		leave := func() error { return nil }
 		child.Started = func(process int) error {
@@ -162,19 +159,10 @@ func (b *bench) converse(log *os.File, request *pressureRequest, answer *pressur
 			}
 		}()
 	}
-	output, err := child.Ask(ctx, request)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case killed(err):
+	if err = b.ask(&child, patience, request, answer); killed(err) {
 		return errKilled
-	case err != nil:
-		return err
 	}
-	if err := json.Unmarshal(output, answer); err != nil {
-		return fmt.Errorf("answer of an experiment: %w", err)
-	}
-	return nil
+	return err
 }
 
 // killed reports whether an error is that of a process that was ended by force.
