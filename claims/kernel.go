@@ -33,32 +33,41 @@ type futexCounter struct {
 // text says why.
 func futexCalls(strategies ...string) func(*bench) ([]results.Figure, error) {
 	return func(b *bench) ([]results.Figure, error) {
-		var figures []results.Figure
-		counter, reason := newFutexCounter(b)
-		if counter == nil {
+		counter, err := newFutexCounter(b)
+		if errors.Is(err, errors.ErrUnsupported) {
+			var figures []results.Figure
 			for _, strategy := range strategies {
-				figures = append(figures, unmeasured(strategy+"-futex", futexText+strategy, "per operation", errors.New(reason)))
+				figures = append(figures, unmeasured(strategy+"-futex", futexText+strategy, "per operation", err))
 			}
 			return figures, nil
 		}
-		calls := make(map[string][]float64)
-		for range b.blocks {
-			for _, i := range b.random.Perm(len(strategies)) {
-				counted, err := b.futexRun(counter, strategies[i])
-				if errors.Is(err, errNotRead) { // a block lacks it
-					counted, err = math.NaN(), nil
-				}
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", strategies[i], err)
-				}
-				calls[strategies[i]] = append(calls[strategies[i]], counted)
-			}
+		if err != nil {
+			return nil, err
 		}
-		for _, strategy := range strategies {
-			figures = append(figures, b.value(strategy+"-futex", futexText+strategy+", counted by "+counter.means, "per operation", calls[strategy]))
-		}
-		return figures, nil
+		return b.futexRuns(counter, strategies)
 	}
+}
+
+// futexRuns counts the calls of each strategy in each block. A block in which the counter was not read lacks them.
+func (b *bench) futexRuns(counter *futexCounter, strategies []string) ([]results.Figure, error) {
+	calls := make(map[string][]float64)
+	for range b.blocks {
+		for _, i := range b.random.Perm(len(strategies)) {
+			counted, err := b.futexRun(counter, strategies[i])
+			if errors.Is(err, errNotRead) {
+				counted, err = math.NaN(), nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", strategies[i], err)
+			}
+			calls[strategies[i]] = append(calls[strategies[i]], counted)
+		}
+	}
+	var figures []results.Figure
+	for _, strategy := range strategies {
+		figures = append(figures, b.value(strategy+"-futex", futexText+strategy+", counted by "+counter.means, "per operation", calls[strategy]))
+	}
+	return figures, nil
 }
 
 const futexText = "futex calls per operation, "

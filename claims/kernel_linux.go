@@ -22,18 +22,21 @@ import (
 	"tailrace/results"
 )
 
-// newFutexCounter finds the means that disturbs least: the kernel's own counter, else strace. The reason says why
-// there is none.
-func newFutexCounter(b *bench) (counter *futexCounter, reason string) {
-	event, err := futexTracepoint()
-	if err == nil {
-		return &futexCounter{means: "the kernel's tracepoint", count: event.count}, ""
+// newFutexCounter finds the means that disturbs least: the kernel's own counter, else strace. The errors are that of the
+// context, and errors.ErrUnsupported with the reason where this machine has no means.
+func newFutexCounter(b *bench) (*futexCounter, error) {
+	event, eventErr := futexTracepoint()
+	if eventErr == nil {
+		return &futexCounter{means: "the kernel's tracepoint", count: event.count}, nil
 	}
 	strace, straceErr := newStrace(b)
-	if straceErr == nil {
-		return &futexCounter{means: "strace, which slows the process down", count: strace.count}, ""
+	switch {
+	case b.ctx.Err() != nil:
+		return nil, b.ctx.Err()
+	case straceErr != nil:
+		return nil, reason(fmt.Sprintf("%v, and %v", eventErr, straceErr))
 	}
-	return nil, fmt.Sprintf("%v, and %v", err, straceErr)
+	return &futexCounter{means: "strace, which slows the process down", count: strace.count}, nil
 }
 
 // tracepoint is the number of an event of the kernel.

@@ -3,4 +3,6 @@
 package claims
 
 // newFutexCounter finds none: futex is a call of Linux.
-func newFutexCounter(*bench) (*futexCounter, string) { return nil, "futex is a system call of Linux" }
+func newFutexCounter(*bench) (*futexCounter, error) {
+	return nil, reason("futex is a system call of Linux")
+}
