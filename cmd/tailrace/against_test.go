@@ -10,15 +10,9 @@ import (
 	"tailrace/results"
 )
 
-// TestAgainst compares two builds: every strategy with itself in the other one, within each block.
-func TestAgainst(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
-	other, out := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "result")
-	if text, err := exec.Command("go", "build", "-o", other, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
-	}
+// Two builds are compared, every strategy with itself in the other one, within each block.
+func testAgainst(t *testing.T, other string) {
+	out := filepath.Join(t.TempDir(), "result")
 	run := exec.Command("tailrace", "run", "--producers", "1", "--strategies", "mutex,actor", "--against", other, "--storage", "heap",
 		"--duration", "100ms", "--ramp", "5ms", "--blocks", "2", "--quiet", "--out", out)
 	var stdout, stderr bytes.Buffer

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -12,40 +11,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// buildWith builds tailrace with one text of a file replaced by another.
-func buildWith(t *testing.T, file, old, new string) (program string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds a program of its own")
-	}
-	path, err := filepath.Abs(filepath.Join("../..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(text), old); n != 1 {
-		t.Fatalf("%s has the text to replace %d times, want once", file, n)
-	}
-	dir := t.TempDir()
-	changed, overlay, program := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "tailrace")
-	mapping, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{changed: strings.Replace(string(text), old, new, 1), overlay: string(mapping)} {
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if output, err := exec.Command("go", "build", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
-	}
-	return program
-}
 
 // runCheck returns what a check prints, which is to end with an exit code.
 func runCheck(t *testing.T, exitCode int, program string, args ...string) (stdout, stderr string) {
@@ -66,8 +31,8 @@ func runCheck(t *testing.T, exitCode int, program string, args ...string) (stdou
 
 // A strategy that gives a wrong answer is shown with the history that proves it, and with a command that
 // shows it again.
-func TestCheckViolation(t *testing.T) {
-	program := buildWith(t, "strategies/picture.go", "\t\tlatest = max(latest, list[len(list)-1].latest)\n", "\t\t_ = latest\n")
+func testCheckViolation(t *testing.T, program string) {
+	t.Setenv(plantedVariable, "lost timestamp")
 	out := filepath.Join(t.TempDir(), "histories")
 	stdout, stderr := runCheck(t, exitFailed, program, "--strategies", "mutex,actor", "--seed", "6", "--storage", "heap", "--out", out)
 	for _, name := range []string{"mutex-violation.txt", "mutex-history.txt", "mutex-history.html", "actor-history.html"} {
@@ -89,8 +54,8 @@ func TestCheckViolation(t *testing.T) {
 }
 
 // Checks that do not catch what is wrong on purpose are worth nothing, and say so.
-func TestCheckWorthless(t *testing.T) {
-	program := buildWith(t, "strategies/strategies.go", "Open: openBusted, Faulty: true", "Open: openMutex, Faulty: true")
+func testCheckWorthless(t *testing.T, program string) {
+	t.Setenv(plantedVariable, "faultless busted")
 	_, stderr := runCheck(t, exitFailed, program, "--strategies", "mutex", "--duration", "10ms")
 	want := regexp.MustCompile(`tailrace: busted, which is wrong on purpose, was not caught in [\d.]+ s: the checks are worth nothing here\n$`)
 	if !want.MatchString(stderr) {

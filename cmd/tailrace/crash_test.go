@@ -35,8 +35,8 @@ func wantPanic(t *testing.T, output, line, function string) {
 }
 
 // Whoever writes a strategy that panics is shown where.
-func TestRunOfAPanic(t *testing.T) {
-	program := buildWith(t, "strategies/mutex.go", "\tbase, offsets, err := h.log.append(ctx, b)\n", "\tpanic(\"planted\")\n\tbase, offsets, err := h.log.append(ctx, b)\n")
+func testRunOfAPanic(t *testing.T, program string) {
+	t.Setenv(plantedVariable, "panic of mutex")
 	out := filepath.Join(t.TempDir(), "results")
 	output := crashing(t, program, "--strategies", "actor,mutex", "--out", out)
 	wantPanic(t, output, "FAILED custom mutex, block 0: ", "strategies.(*mutexHandle).Append")
@@ -57,8 +57,8 @@ func TestRunOfAPanic(t *testing.T) {
 }
 
 // Nothing runs if the negative control crashes: what it said is shown then, too, for it is nowhere else.
-func TestPreflightOfAPanic(t *testing.T) {
-	program := buildWith(t, "strategies/busted.go", "\tpublished, late, err := l.publish(b)\n", "\tpanic(\"planted\")\n\tpublished, late, err := l.publish(b)\n")
+func testPreflightOfAPanic(t *testing.T, program string) {
+	t.Setenv(plantedVariable, "panic of busted")
 	out := filepath.Join(t.TempDir(), "results")
 	output := crashing(t, program, "--strategies", "mutex", "--out", out)
 	wantPanic(t, output, "tailrace: preflight: ", "strategies.(*bustedHandle).append")
@@ -68,8 +68,8 @@ func TestPreflightOfAPanic(t *testing.T) {
 }
 
 // So is whoever makes an experiment that panics; the rest is done all the same.
-func TestExperimentOfAPanic(t *testing.T) {
-	program := buildWith(t, "claims/indexes.go", "\tseed := b.random.Uint64()\n", "\tpanic(\"planted\")\n\tseed := b.random.Uint64()\n")
+func testExperimentOfAPanic(t *testing.T, program string) {
+	t.Setenv(plantedVariable, "panic of indexes")
 	claims := exec.Command(program, "claims", "--quick", "--blocks", "2", "--claim", "index,actor-complex", "--out", "found")
 	claims.Dir = t.TempDir()
 	var stdout, stderr strings.Builder
