@@ -248,22 +248,27 @@ func TestPressureWithoutItsProcess(t *testing.T) {
 	}
 }
 
-// Without a disk, or a command for the process, there is a reason, and so there is where the process has one.
+// Without a disk, or a command for the process, there is a reason.
 func TestPressureUnmeasured(t *testing.T) {
 	noDisk := pressedBench(t)
 	noDisk.disk = ""
-	answers := tinyBench(t)
-	answers.pressed = []string{"/bin/sh", "-c", `read -r line; echo '{"Unmeasured":"so it is"}'`}
-	for _, test := range []struct {
-		b    *bench
-		want string
-	}{
-		{noDisk, "there is no disk"}, {tinyBench(t), "there is no command"}, {answers, "so it is"},
-	} {
-		for name, experiment := range map[string]func() ([]results.Figure, error){"short": test.b.shortOfMemory, "others": test.b.workOfOthers} {
-			if figures, err := experiment(); figures != nil || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s gives %v, %v, want %q", name, figures, err, test.want)
-			}
+	for want, b := range map[string]*bench{"there is no disk": noDisk, "there is no command": tinyBench(t)} {
+		for _, experiment := range []func() ([]results.Figure, error){b.shortOfMemory, b.workOfOthers} {
+			wantUnmeasured(t, experiment, want)
 		}
+	}
+}
+
+// A process that can't measure says why, which is the reason.
+func TestPressureUnmeasuredByItsProcess(t *testing.T) {
+	b := tinyBench(t)
+	b.pressed = []string{"/bin/sh", "-c", `read -r line; echo '{"Unmeasured":"so it is"}'`}
+	wantUnmeasured(t, b.workOfOthers, "so it is")
+}
+
+func wantUnmeasured(t *testing.T, experiment func() ([]results.Figure, error), want string) {
+	t.Helper()
+	if figures, err := experiment(); figures != nil || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+		t.Errorf("it gives %v, %v, want %q", figures, err, want)
 	}
 }
