@@ -191,6 +191,25 @@ func performUntil(t *testing.T, spec Spec, has func(run *results.Run) bool) *Out
 // hasOperations is for performUntil.
 func hasOperations(run *results.Run) bool { return run.Metrics[results.MetricOps] > 0 }
 
+// wantMeasured verifies that the runs of a sweep are sound, and that each has numbers or says why it has none: on a busy
+// machine nothing may have ended in a short window. That is not so in all of them.
+func wantMeasured(t *testing.T, s *results.Sweep) {
+	t.Helper()
+	measured := 0
+	for _, run := range s.Runs {
+		if !run.Valid() || (len(run.Metrics) == 0) != (run.Unmeasured != "") {
+			t.Errorf("run %d (%s, build %q): %d metrics, unmeasured %q, %q",
+				run.Index, run.Cell.Label(), run.Cell.Build, len(run.Metrics), run.Unmeasured, run.Verification.Error)
+		}
+		if len(run.Metrics) > 0 {
+			measured++
+		}
+	}
+	if measured == 0 {
+		t.Errorf("none of %d runs has measured anything", len(s.Runs))
+	}
+}
+
 // histogramsOf are those of a whole run, by kind.
 func histogramsOf(tb testing.TB, o *Outcome) map[string]*results.Histogram {
 	tb.Helper()

@@ -78,9 +78,10 @@ func TestSweep(t *testing.T) {
 	if len(p.Cells) != cells || len(s.Runs) != cells*o.Blocks {
 		t.Fatalf("%d cells and %d runs, want %d and %d", len(p.Cells), len(s.Runs), cells, cells*o.Blocks)
 	}
+	wantMeasured(t, s)
 	for i, run := range s.Runs {
-		if !run.Valid() || run.Index != i || len(run.Metrics) == 0 {
-			t.Errorf("run %d (%s): index %d, %d metrics, %q", i, run.Cell.Label(), run.Index, len(run.Metrics), run.Verification.Error)
+		if run.Index != i {
+			t.Errorf("run %d (%s) has index %d", i, run.Cell.Label(), run.Index)
 		}
 		if hists, err := s.Histograms(&run); err != nil || len(hists) != len(run.Samples) {
 			t.Errorf("run %d: %d histograms for %d kinds, %v", i, len(hists), len(run.Samples), err)
