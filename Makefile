@@ -1,4 +1,4 @@
-.PHONY: sweep build install reference claims claims-long mutants test planted race check bench clean
+.PHONY: sweep build install reference claims claims-long mutants test long race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -51,18 +51,18 @@ test:
 	go vet ./...
 	go test -short ./...
 
-# The tests that make test leaves out, since they build many programs: one for each planted bug, a strategy by the
-# documentation, and two versions for the recipe for CI.
-planted:
-	go test -run 'TestMutants|TestDocumentedStrategy|TestCompareInCI' ./harness/torture ./strategies ./cmd/tailrace
+# What make test leaves out or shortens: the tests that build a program for each planted bug, a strategy by the
+# documentation, or two versions for the recipe for CI, and the one that kills a sweep ten times.
+long:
+	go test -run 'TestMutants|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./harness/torture ./strategies ./cmd/tailrace
 
-# Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the detector; without the planted
-# bugs, which are built anew; and without the scripts of the command line, whose sweeps the tests of harness have
-# too, and which take seven minutes.
+# Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
+# detector; without what races on purpose; without what make long builds; and without the scripts of the command line,
+# whose sweeps the tests of harness have too, and which take seven minutes.
 race:
 	go test -race -skip 'TestScripts|TestExamples|TestPlantedFaults|TestKillAndResume|TestCompareInCI' ./cmd/...
 	go test -race ./harness ./segment/... ./strategies
-	go test -race -short ./harness/torture ./claims
+	go test -race -short -skip 'TestStrategies/busted|TestPublication' ./harness/torture ./claims
 
 check:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted by gofmt: $$unformatted"; exit 1; }

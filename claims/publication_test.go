@@ -21,9 +21,6 @@ func torturedBench(t *testing.T) *bench {
 }
 
 func TestPublication(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the copy races on purpose, and the race detector would say so")
-	}
 	figures, err := publication(torturedBench(t))
 	if err != nil {
 		t.Fatal(err)

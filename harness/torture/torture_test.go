@@ -37,9 +37,6 @@ func TestStrategies(t *testing.T) {
 			if why := Skip(s); why != "" {
 				t.Skip(why)
 			}
-			if s.Faulty && testing.Short() {
-				t.Skip("it races on purpose, and the race detector, under which the short tests run, would say so")
-			}
 			o := Options{Duration: 500 * time.Millisecond, Seed: 1, Dir: scratchDir(t), Heap: true}
 			counts, err := Check(t.Context(), s, o)
 			v, violated := errors.AsType[*Violation](err)
