@@ -1,4 +1,4 @@
-.PHONY: sweep build install reference claims claims-long mutants test long race check bench clean
+.PHONY: sweep build install reference claims claims-long test long race check bench clean
 
 # The default sweep and its report, out/latest/report.html.
 sweep: build
@@ -41,11 +41,6 @@ claims-long: build
 	./bin/tailrace claims --claim actor-reads,rwmutex-writes-block --blocks 48 --out results/claims-long
 	rm -rf results/claims-starves
 	./bin/tailrace claims --claim rwmutex-starves --blocks 48 --out results/claims-starves
-
-# What becomes of mutants of the core strategies, half an hour: the source of the table in docs/checks.md. Whoever changes
-# one of them has to make it anew.
-mutants:
-	TAILRACE_MUTATION="$(CURDIR)/claims/mutants.json" nice go test -count 1 -v -timeout 3h -run '^TestMutation$$' ./harness/torture
 
 test:
 	go vet ./...

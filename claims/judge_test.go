@@ -230,7 +230,7 @@ var measuredFigures = map[string][]string{
 	"atomics-publication": {"ordered-violations", "unordered-violations"},
 	"actor-publish":       {"actor-10000", "actor-bytes", "plain-10000"},
 	"actor-handles":       {"handle-seconds", "handle-bytes", "handles-rate"},
-	"actor-complex":       {"actor-lines", "actor-declarations", "actor-hidden"},
+	"actor-complex":       {"actor-lines", "actor-declarations"},
 	"pread":               {"own-2-over-1", "pread-2-over-1", "pread-4-over-1", "pread-2-over-own", "pread-4-over-own"},
 	"index":               {"index-hot", "index-cold", "index-seconds"},
 	"mapped-log":          {"mapped-1k", "mapped-64k", "remap", "pressure-advised-1k", "pressure-others"},

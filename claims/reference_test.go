@@ -3,6 +3,7 @@ package claims
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,25 +39,33 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// checkReference wants a claim to be that of a rule, with the verdict that its own figures give, which the page says.
+// droppedFigures are those that the recorded runs had conditions on, which the rules no longer have.
+var droppedFigures = map[string][]string{"actor-complex": {"actor-hidden"}}
+
+// checkReference wants a claim to be that of a rule, with the verdict that its own figures give. The page says the
+// verdict by the rule as it is.
 func checkReference(t *testing.T, c, rule *results.Claim, page string) {
 	t.Helper()
-	if c.Name != rule.Name || c.Sentence != rule.Sentence || len(c.Conditions) != len(rule.Conditions) {
-		t.Errorf("%s is not the claim of the rule %s", c.Name, rule.Name)
-		return
-	}
-	for j, condition := range c.Conditions {
-		want := rule.Conditions[j]
-		if condition.Figure != want.Figure || !sameBound(condition.AtLeast, want.AtLeast) || !sameBound(condition.AtMost, want.AtMost) || condition.Premise != want.Premise {
-			t.Errorf("%s: the condition on %s is not the rule's", c.Name, condition.Figure)
-		}
-	}
 	judged := *c
 	judge(&judged)
 	if judged.Verdict != c.Verdict {
 		t.Errorf("%s: %s, by its own figures %s", c.Name, c.Verdict, judged.Verdict)
 	}
-	if row := "| `" + c.Name + "` | " + string(c.Verdict) + " |"; !strings.Contains(page, row) {
+	judged.Conditions = slices.DeleteFunc(slices.Clone(c.Conditions), func(d results.Condition) bool {
+		return slices.Contains(droppedFigures[c.Name], d.Figure)
+	})
+	if c.Name != rule.Name || c.Sentence != rule.Sentence || len(judged.Conditions) != len(rule.Conditions) {
+		t.Errorf("%s is not the claim of the rule %s", c.Name, rule.Name)
+		return
+	}
+	for j, condition := range judged.Conditions {
+		want := rule.Conditions[j]
+		if condition.Figure != want.Figure || !sameBound(condition.AtLeast, want.AtLeast) || !sameBound(condition.AtMost, want.AtMost) || condition.Premise != want.Premise {
+			t.Errorf("%s: the condition on %s is not the rule's", c.Name, condition.Figure)
+		}
+	}
+	judge(&judged)
+	if row := "| `" + c.Name + "` | " + string(judged.Verdict) + " |"; !strings.Contains(page, row) {
 		t.Errorf("docs/claims.md has no row %q", row)
 	}
 }

@@ -15,26 +15,14 @@ import (
 const childVariable = "TAILRACE_TORTURE"
 
 func TestMain(m *testing.M) {
-	var err error
-	switch {
-	case os.Getenv(childVariable) != "":
-		err = Execute(context.Background(), os.Stdin, os.Stdout)
-	case os.Getenv(aloneVariable) != "":
-		err = executeAlone(os.Getenv(aloneVariable), os.Stdout)
-	default:
+	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
-	if err != nil {
+	if err := Execute(context.Background(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		if _, wrong := errors.AsType[*Violation](err); !wrong {
-			os.Exit(unjudged)
-		}
 		os.Exit(1)
 	}
 }
-
-// unjudged is the exit status of a process that was kept from judging a strategy. Go ends with 2 when it panics.
-const unjudged = 3
 
 // child is the command that starts a program as that process.
 func child(program string) []string { return []string{"env", childVariable + "=1", program} }
