@@ -143,7 +143,7 @@ func (h *partitionHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, 
 	state := h.actor.snapshot.Load()
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
 	h.actor.reads.leave(&h.reading)
-	if err == nil && state.replicas[replica] != offset {
+	if err == nil && !state.knows(replica, offset) {
 		h.command.kind, h.command.replica, h.command.offset, h.command.cursor = fetching, replica, offset, nil
 		err = h.ask()
 	}

@@ -115,8 +115,8 @@ func (a *partitionActor) looks(c *command) bool {
 	if c.kind != fetching {
 		return c.kind.looks()
 	}
-	replicas := a.snapshot.Load().replicas
-	return c.cursor != nil && (c.replica < 0 || c.replica >= len(replicas) || replicas[c.replica] == c.offset)
+	state := a.snapshot.Load()
+	return c.cursor != nil && (c.replica < 0 || c.replica >= len(state.replicas) || state.knows(c.replica, c.offset))
 }
 
 // look answers a command that changes nothing, from what everybody may see: a group that is being carried
@@ -137,11 +137,9 @@ func (a *partitionActor) look(c *command) {
 	c.reply()
 }
 
-// publish makes the owner's state visible. Only the small head is copied: the sealed segments are
-// shared from picture to picture.
+// publish makes the owner's state visible.
 func (a *partitionActor) publish() {
-	next := a.partition.state
-	a.snapshot.Store(&next)
+	a.snapshot.Store(a.partition.state.snapshot(a.snapshot.Load()))
 }
 
 // answer sends a command back, or has it wait for the replicas.

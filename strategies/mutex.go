@@ -94,25 +94,26 @@ func (h *mutexHandle) OffsetForTime(ts int64) (int64, error) {
 }
 
 func (h *mutexHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
-	p, offsets, err := h.fetch(replica, offset, buf)
-	if err == nil {
+	p, known, offsets, err := h.fetch(replica, offset, buf)
+	if err == nil && !known {
 		h.tail.published(offsets)
 	}
 	return p, err
 }
 
-func (h *mutexHandle) fetch(replica int, offset int64, buf []byte) ([]byte, Offsets, error) {
+func (h *mutexHandle) fetch(replica int, offset int64, buf []byte) (p []byte, known bool, o Offsets, err error) {
 	l := h.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h.closed || l.closed {
-		return nil, Offsets{}, ErrClosed
+		return nil, false, Offsets{}, ErrClosed
 	}
-	p, err := l.partition.state.fetch(replica, offset, buf, &h.cursor)
-	if err == nil {
+	p, err = l.partition.state.fetch(replica, offset, buf, &h.cursor)
+	known = l.partition.state.knows(replica, offset)
+	if err == nil && !known {
 		l.partition.state.fetched(replica, offset)
 	}
-	return p, l.partition.state.Offsets, err
+	return p, known, l.partition.state.Offsets, err
 }
 
 func (h *mutexHandle) Offsets() Offsets { return h.log.offsets() }

@@ -102,12 +102,19 @@ func (h *mutexBriefHandle) Fetch(replica int, offset int64, buf []byte) ([]byte,
 		return nil, ErrClosed
 	}
 	defer h.log.reads.leave(&h.pin)
-	state := h.log.picture()
+	state, known := h.log.pick(replica, offset)
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
-	if err == nil && state.replicas[replica] != offset {
+	if err == nil && !known {
 		h.tail.published(h.log.fetched(replica, offset))
 	}
 	return p, err
+}
+
+// pick is the picture for a follower, and whether its progress is known.
+func (l *mutexBriefLog) pick(replica int, offset int64) (partitionState, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.partition.state, l.partition.state.knows(replica, offset)
 }
 
 func (l *mutexBriefLog) fetched(replica int, offset int64) Offsets {

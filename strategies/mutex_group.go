@@ -203,11 +203,9 @@ func (l *mutexGroupLog) handOver() {
 	}
 }
 
-// publish makes the state visible. Only the small head is copied: the sealed segments are shared from
-// picture to picture.
+// publish makes the state visible.
 func (l *mutexGroupLog) publish() {
-	next := l.partition.state
-	l.snapshot.Store(&next)
+	l.snapshot.Store(l.partition.state.snapshot(l.snapshot.Load()))
 }
 
 func (h *mutexGroupHandle) Read(offset int64, buf []byte) ([]byte, error) {
@@ -233,7 +231,7 @@ func (h *mutexGroupHandle) Fetch(replica int, offset int64, buf []byte) ([]byte,
 	defer h.log.reads.leave(&h.pin)
 	state := h.log.snapshot.Load()
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
-	if err == nil && state.replicas[replica] != offset {
+	if err == nil && !state.knows(replica, offset) {
 		h.tail.published(h.log.fetched(replica, offset))
 	}
 	return p, err

@@ -85,11 +85,9 @@ func (l *mutexRCULog) append(ctx context.Context, b segment.Batch) (base int64, 
 	return base, l.partition.state.Offsets, err
 }
 
-// publish makes the lock holder's state visible. Only the small head is copied: the sealed segments are
-// shared from picture to picture.
+// publish makes the lock holder's state visible.
 func (l *mutexRCULog) publish() {
-	next := l.partition.state
-	l.snapshot.Store(&next)
+	l.snapshot.Store(l.partition.state.snapshot(l.snapshot.Load()))
 }
 
 func (h *mutexRCUHandle) Read(offset int64, buf []byte) ([]byte, error) {
@@ -117,7 +115,7 @@ func (h *mutexRCUHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, e
 	defer h.log.reads.leave(&h.pin)
 	state := h.log.snapshot.Load()
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
-	if err == nil && state.replicas[replica] != offset {
+	if err == nil && !state.knows(replica, offset) {
 		h.tail.published(h.log.fetched(replica, offset))
 	}
 	return p, err

@@ -21,8 +21,8 @@ type partitionState struct {
 	sealed []sealedSegment
 	active segment.View
 	Offsets
-	// replicas has the offset up to which each follower has the log. Like sealed, it is replaced, never
-	// changed.
+	// replicas has the offset up to which each follower has the log. Who may change the partition changes
+	// it in place, and nobody else may look at it: a snapshot has a list of its own.
 	replicas []int64
 }
 
@@ -170,9 +170,25 @@ func (s *partitionState) expired(r Retention) int64 {
 // fetched notes that a follower has the log below an offset. One that has lost something says a lower one
 // than before: what is appended from now on waits for it to catch up.
 func (s *partitionState) fetched(replica int, offset int64) {
-	s.replicas = slices.Clone(s.replicas)
 	s.replicas[replica] = offset
 	s.raise()
+}
+
+// knows reports whether an offset is what a follower has said last, so that there is nothing to note.
+func (s *partitionState) knows(replica int, offset int64) bool {
+	return replica >= 0 && replica < len(s.replicas) && s.replicas[replica] == offset
+}
+
+// snapshot is a picture for readers beside whom the partition goes on. Only the small head is copied: the sealed
+// segments are shared from picture to picture, and so is the list of replicas while it stays the same.
+func (s *partitionState) snapshot(last *partitionState) *partitionState {
+	next := *s
+	if last != nil && slices.Equal(last.replicas, s.replicas) {
+		next.replicas = last.replicas
+	} else {
+		next.replicas = slices.Clone(s.replicas)
+	}
+	return &next
 }
 
 // raise moves the high watermark up to where every follower is.

@@ -111,7 +111,7 @@ func (h *rbmutexHandle) fetch(replica int, offset int64, buf []byte) (p []byte, 
 		return nil, false, ErrClosed
 	}
 	p, err = l.partition.state.fetch(replica, offset, buf, &h.cursor)
-	return p, err == nil && l.partition.state.replicas[replica] == offset, err
+	return p, l.partition.state.knows(replica, offset), err
 }
 
 func (l *rbmutexLog) fetched(replica int, offset int64) Offsets {

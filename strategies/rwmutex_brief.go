@@ -102,12 +102,19 @@ func (h *rwmutexBriefHandle) Fetch(replica int, offset int64, buf []byte) ([]byt
 		return nil, ErrClosed
 	}
 	defer h.log.reads.leave(&h.pin)
-	state := h.log.picture()
+	state, known := h.log.pick(replica, offset)
 	p, err := state.fetch(replica, offset, buf, &h.cursor)
-	if err == nil && state.replicas[replica] != offset {
+	if err == nil && !known {
 		h.tail.published(h.log.fetched(replica, offset))
 	}
 	return p, err
+}
+
+// pick is the picture for a follower, and whether its progress is known.
+func (l *rwmutexBriefLog) pick(replica int, offset int64) (partitionState, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.partition.state, l.partition.state.knows(replica, offset)
 }
 
 func (l *rwmutexBriefLog) fetched(replica int, offset int64) Offsets {

@@ -55,7 +55,7 @@ func TestDocumentedStrategy(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := exec.Command("go", "test", "-short", "-timeout", "100s", "-overlay", write("overlay.json", string(overlay)),
-		"-run", "^Test(Trim|Close|Reopen|Wait|Read|Append|Acks|Offsets|Time|Fault|Concurrent|Cancel|Stuck|Fetch|HighWatermark)[^/]*$/strategy=chan-lock", "-v", ".")
+		"-run", "^Test(Alloc|Trim|Close|Reopen|Wait|Read|Append|Acks|Offsets|Time|Fault|Concurrent|Cancel|Stuck|Fetch|HighWatermark)[^/]*$/strategy=chan-lock", "-v", ".")
 	tests.Env = append(os.Environ(), "TAILRACE_DOCUMENTED_STRATEGY=1")
 	output, err := tests.CombinedOutput()
 	if err != nil {
