@@ -206,11 +206,7 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 	l := h.log
 	base, start, end := s.files.Base()+at.records(), at.bytes(), at.bytes()+int64(len(b))
 	b.Stamp(base)
-	err := s.files.WriteAt(b, start)
-	if err != nil {
-		err = s.files.WriteAt(b, start) // the range is ours: a passing error need not leave a hole
-	}
-	if err != nil {
+	if err := s.files.WriteAt(b, start); err != nil {
 		return 0, l.poison(s, err)
 	}
 	s.files.SetIndex(base, start, end)

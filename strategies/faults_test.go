@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -19,6 +21,7 @@ type fault struct {
 	nth, times int
 	short      bool
 	ops        []segmenttest.Op
+	cause      error // EIO if none is given
 }
 
 var writes = []segmenttest.Op{segmenttest.Pwrite, segmenttest.PwriteBatches}
@@ -41,11 +44,14 @@ func faults() []fault {
 
 // befall lets the fault happen to a storage.
 func (f fault) befall(s *segmenttest.Faults) {
+	if f.cause == nil {
+		f.cause = syscall.EIO
+	}
 	for _, op := range f.ops {
 		if f.short {
-			s.Short(op, f.nth, f.times, syscall.EIO)
+			s.Short(op, f.nth, f.times, f.cause)
 		} else {
-			s.Fail(op, f.nth, f.times, syscall.EIO)
+			s.Fail(op, f.nth, f.times, f.cause)
 		}
 	}
 }
@@ -60,7 +66,7 @@ func TestFaults(t *testing.T) {
 				storage, underlying := f.faulty()
 				fault.befall(storage)
 				log := f.open()
-				l := failingLoad{f: f, log: log}
+				l := failingLoad{f: f, log: log, producers: 8, cause: syscall.EIO}
 				finishes(f.t, "the load", inBackground(l.run))
 				if f.t.Failed() {
 					return
@@ -82,8 +88,11 @@ func TestFaults(t *testing.T) {
 
 // failingLoad appends, waits and reads until the partition fails.
 type failingLoad struct {
-	f     *fixture
-	log   strategies.Log
+	f         *fixture
+	log       strategies.Log
+	producers int
+	cause     error
+
 	mu    sync.Mutex
 	acked map[int64]int // producer of the batch, by offset
 	sums  [8]int        // number of records acknowledged, by producer
@@ -93,7 +102,7 @@ func (l *failingLoad) run() {
 	t := l.f.t
 	l.acked = map[int64]int{}
 	var wg sync.WaitGroup
-	for id := range 8 {
+	for id := range l.producers {
 		wg.Go(func() { l.produce(id) })
 	}
 	for range 4 {
@@ -120,7 +129,7 @@ func (l *failingLoad) produce(id int) {
 		b := m.next()
 		base, err := h.Append(context.Background(), b, strategies.AcksLeader)
 		if err != nil {
-			if !errors.Is(err, strategies.ErrFailed) || !errors.Is(err, syscall.EIO) {
+			if !errors.Is(err, strategies.ErrFailed) || !errors.Is(err, l.cause) {
 				l.f.t.Errorf("append gives %v, want ErrFailed and the cause", err)
 			}
 			return
@@ -195,31 +204,45 @@ func (l *failingLoad) checkContents(h strategies.Handle) {
 	}
 }
 
-// atomics tries a write twice, the others once: an error that passes ends appending or does not, and
-// what was told is true either way.
-func TestPassingWriteError(t *testing.T) {
-	options := strategies.Options{SegmentSize: 6000, IndexInterval: 256}
-	forEachWith(t, options, isCore, func(f *fixture) {
-		storage, _ := f.faulty()
-		fault{ops: writes, nth: 10, times: 1}.befall(storage)
-		log := f.open()
-		h, m := log.NewHandle(), newMaker(1, 73)
-		var want []segment.Batch
-		for range 30 {
-			b := m.next()
-			base, err := h.Append(context.Background(), b, strategies.AcksLeader)
-			if err != nil {
-				if !errors.Is(err, strategies.ErrFailed) {
-					f.t.Fatal(err)
-				}
-				continue
-			}
-			want = append(want, append(segment.Batch(nil), b...))
-			want[len(want)-1].Stamp(base)
+// A single write fails, and every one after it would succeed: all models take it alike. The partition is poisoned,
+// and whoever appends or waits is told so at once.
+func TestOneFailedWrite(t *testing.T) {
+	const nth = 10
+	for _, c := range []struct {
+		name  string
+		cause error
+		short bool
+	}{{"EIO", syscall.EIO, false}, {"ENOSPC", syscall.ENOSPC, false}, {"short", syscall.ENOSPC, true}} {
+		for _, producers := range []int{1, 8} {
+			t.Run(fmt.Sprintf("fault=%s/producers=%d", c.name, producers), func(t *testing.T) {
+				options := strategies.Options{SegmentSize: 6000, IndexInterval: 256}
+				forEachWith(t, options, isCore, func(f *fixture) {
+					storage, underlying := f.faulty()
+					var count atomic.Int64
+					storage.Before = func(op segmenttest.Op, _ string) {
+						if slices.Contains(writes, op) && count.Add(1) == nth {
+							fault{ops: []segmenttest.Op{op}, nth: 1, times: 1, short: c.short, cause: c.cause}.befall(storage)
+						}
+					}
+					log := f.open()
+					l := failingLoad{f: f, log: log, producers: producers, cause: c.cause}
+					finishes(f.t, "the load", inBackground(l.run))
+					if f.t.Failed() {
+						return
+					}
+					if producers == 1 && len(l.acked) != nth-1 {
+						f.t.Errorf("%d appends are acknowledged, want those before the failure, %d", len(l.acked), nth-1)
+					}
+					l.checkFailed()
+					if err := log.Close(); err != nil {
+						f.t.Fatalf("close: %v", err)
+					}
+					f.options.Storage = underlying
+					h := f.open().NewHandle()
+					l.checkContents(h)
+					fill(f.t, h, newMaker(8, 70), 20)
+				})
+			})
 		}
-		if n := len(want); n != 9 && n != 30 {
-			f.t.Fatalf("%d appends succeeded, want all, or those before the error", n)
-		}
-		sameBatches(f.t, contents(f.t, log.NewHandle(), 0), want)
-	})
+	}
 }
