@@ -3,6 +3,7 @@ package strategies_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,17 +13,25 @@ import (
 	"tailrace/strategies"
 )
 
-// heldUp is a storage whose first write waits for release.
+// heldUp is a storage of which one call waits for release.
 type heldUp struct {
 	*segmenttest.Faults
+	armed            atomic.Bool // the next call waits
 	entered, release chan struct{}
 }
 
+// holdUp holds up the first write.
 func holdUp(s segment.Storage) *heldUp {
-	h := &heldUp{segmenttest.NewFaults(s), make(chan struct{}), make(chan struct{})}
-	var first atomic.Bool
+	h := holdUpLater(s, writes)
+	h.armed.Store(true)
+	return h
+}
+
+// holdUpLater holds up the first call of some kinds from when it is armed.
+func holdUpLater(s segment.Storage, ops []segmenttest.Op) *heldUp {
+	h := &heldUp{Faults: segmenttest.NewFaults(s), entered: make(chan struct{}), release: make(chan struct{})}
 	h.Before = func(op segmenttest.Op, _ string) {
-		if (op == segmenttest.Pwrite || op == segmenttest.PwriteBatches) && !first.Swap(true) {
+		if slices.Contains(ops, op) && h.armed.CompareAndSwap(true, false) {
 			close(h.entered)
 			<-h.release
 		}
@@ -81,8 +90,14 @@ func (a *attempt) check(t *testing.T, producer int, stored map[int]segment.Batch
 // byProducer is the log's batches by their producer, each of whom appended one at most.
 func byProducer(t *testing.T, h strategies.Handle) map[int]segment.Batch {
 	t.Helper()
+	return byProducerFrom(t, h, 0)
+}
+
+// byProducerFrom is byProducer of the log from an offset on.
+func byProducerFrom(t *testing.T, h strategies.Handle, from int64) map[int]segment.Batch {
+	t.Helper()
 	stored := map[int]segment.Batch{}
-	for _, b := range contents(t, h, 0) {
+	for _, b := range contents(t, h, from) {
 		r := b.Records()
 		r.Next()
 		producer, _, err := parseMessage(r.Record.Value)

@@ -149,15 +149,14 @@ func (h *mutexHandle) Close() error {
 }
 
 func (l *mutexLog) Close() error {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
+	// Before the lock, which a write that is stuck may hold: who waits for records need not wait for that.
+	if !l.tail.closeFirst() {
 		return nil
 	}
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
 	// Outside the lock, which a trim may be about to take.
-	l.tail.close()
 	l.stopMaintaining()
 	l.mu.Lock()
 	defer l.mu.Unlock()

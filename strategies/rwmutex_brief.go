@@ -159,15 +159,14 @@ func (h *rwmutexBriefHandle) Close() error {
 }
 
 func (l *rwmutexBriefLog) Close() error {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
+	// Before the lock, which a write that is stuck may hold: who waits for records need not wait for that.
+	if !l.reads.close(l.tail.close) {
 		return nil
 	}
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
 	// Outside the lock, which a trim may be about to take.
-	l.reads.close(l.tail.close)
 	l.stopMaintaining()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,8 +88,8 @@ type Log interface {
 	// count or of every batch it follows the log end, under an interval it trails it; without a policy it
 	// is where the log was opened.
 	LastSynced() int64
-	// Close resolves every call in flight, each exactly once, then releases everything. A second
-	// call returns nil, which says nothing of how far the first has come.
+	// Close resolves every call in flight, each exactly once, then releases everything. It ends Wait and
+	// WaitLogEnd at once, and waits for the writes under way. A second call returns nil, which says nothing of how far the first has come.
 	Close() error
 }
 
@@ -104,7 +104,8 @@ type Handle interface {
 	// never touched after.
 	//
 	// A context that ends before the append has begun gives its error, and nothing was appended;
-	// after that the call waits out the write. Other errors: segment.ErrInvalid (not a batch), ErrAcks,
+	// after that the call waits out the write. Behind another append's write that is stuck, some models see that
+	// the context has ended only when that write is over: docs/strategies.md has a table. Other errors: segment.ErrInvalid (not a batch), ErrAcks,
 	// ErrTooLarge, segment.ErrOffsets, ErrFailed, ErrClosed, ErrUnknownOutcome.
 	Append(ctx context.Context, b segment.Batch, acks Acks) (base int64, err error)
 

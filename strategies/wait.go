@@ -64,6 +64,15 @@ func (t tail) close() {
 	}
 }
 
+// closeFirst is close for models without a gate; false if it was called before.
+func (t tail) closeFirst() bool {
+	if t.highWatermark.closed.Swap(true) {
+		return false
+	}
+	t.close()
+	return true
+}
+
 // waiters are the calls that wait for one end of the log: a list, ascending by offset, with its nodes in
 // the handles, and one goroutine that wakes them. An append pays a word of its own to raise, a load, and at
 // most one signal that does not block, however many wait: woken by the append itself, 1,000 waiters would cost it
