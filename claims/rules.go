@@ -253,7 +253,7 @@ func all() []claim {
 					atLeast("actor-declarations", 1.5, "it takes at least one and a half times the declarations of a mutex"),
 				},
 			},
-			measure: complexity,
+			measure: several(complexity),
 		},
 		{
 			Claim: results.Claim{
