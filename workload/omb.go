@@ -20,8 +20,7 @@ const (
 //	topics, partitionsPerTopic  their product is Partitions
 //	keyDistributor              NO_KEY or absent; others are refused
 //	messageSize                 RecordSize
-//	payloadFile                 Payload; looked for as given, then from the file's folder, then by its
-//	                            base name there; if it is nowhere, a note says so
+//	payloadFile                 Payload; see payloadPlaces; if it is in none of them, a note names them
 //	useRandomizedPayloads, randomBytesRatio, randomizedPayloadPoolSize
 //	                            Payload: a pool of messages with a random beginning and zeros after
 //	subscriptionsPerTopic       Subscriptions

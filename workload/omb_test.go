@@ -64,7 +64,7 @@ func loadText(t *testing.T, text string, others map[string]string) (Workload, er
 
 func loadGrid(t *testing.T, text string, others map[string]string, flags Overrides, scale bool) ([]Workload, error) {
 	t.Helper()
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "workloads")
 	others = mapsWith(others, "My Load.yaml", text)
 	for name, content := range others {
 		path := filepath.Join(folder, name)
