@@ -1,11 +1,8 @@
 package harness
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
-
-	"tailrace/workload"
 )
 
 // closeMargin is how far ahead of now a window is closed early. Whoever does not see it by then counts
@@ -28,15 +25,10 @@ func (r *run) closeEarly(now int64, why *atomic.Bool) {
 
 // allow hands out what the run may write, over its prefill. Near the end the window closes; what is in
 // reserve then keeps the load up until it has.
-func (r *run) allow(producers int) {
-	load := &r.spec.Workload
-	all := load.MaxBytes - load.Prefill
-	if load.Backlog > 0 {
-		all = math.MaxInt64 / 2 // what is on the storage is bounded, not what is written
-	}
-	r.unwritten.Store(all)
-	r.reserve = all / 16
-	r.lease = max(int64(workload.BatchBytes(load)), all/64/int64(max(producers, 1)))
+func (r *run) allow() {
+	budget := r.spec.Workload.Budget()
+	r.unwritten.Store(budget.All)
+	r.reserve, r.lease = budget.Reserve, budget.Piece
 }
 
 // more lets a worker write another piece; false if there is none.

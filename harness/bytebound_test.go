@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -138,5 +140,71 @@ func TestByteBoundAfterTheWindow(t *testing.T) {
 	r.closeEarly(closing/2, &r.early)
 	if !r.early.Load() || r.closing.Load() >= closing {
 		t.Error("the window was not shortened")
+	}
+}
+
+// A paced load has what its whole window needs, however long that is: what its producers take of the budget, in pieces and
+// as fast as they like, does not close the window. Without that a window of a minute ended early.
+func TestPacedWindowIsWhole(t *testing.T) {
+	for _, duration := range []time.Duration{100 * time.Millisecond, time.Second, 40 * time.Second, 70 * time.Second, time.Hour} {
+		for _, producers := range []int{1, 2, 50} {
+			for _, rate := range []float64{10, 200, 20000} {
+				for _, arrivals := range []string{workload.ArrivalsConstant, workload.ArrivalsPoisson} {
+					w := tiny("producers")
+					w.Producers, w.ProduceRate, w.RecordSize, w.Arrivals = producers, rate, 16<<10, arrivals
+					w.Ramp, w.Duration = duration/5, duration
+					if err := takeAll(t, w, rate*(w.Ramp+w.Duration).Seconds()/float64(producers)+1); err != nil {
+						t.Errorf("%v, %d producers at %v/s, %s arrivals: %v", duration, producers, rate, arrivals, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// takeAll lets each producer take what so many appends need, and fails if that closes the window.
+func takeAll(t *testing.T, w workload.Workload, appends float64) error {
+	t.Helper()
+	w.MaxBytes = w.Bound()
+	r := &run{spec: Spec{Workload: w}, clock: newClock()}
+	r.closing.Store(math.MaxInt64)
+	r.allow()
+	for range w.Producers {
+		p := &worker{run: r, batch: int64(workload.BatchBytes(&w))}
+		for due := int64(appends * float64(p.batch)); p.written < due; p.written += p.batch {
+			p.written = max(p.written, min(p.allowed-p.batch, due-p.batch)) // all that it was given
+			if p.spent() {
+				return errors.New("nothing is left")
+			}
+		}
+	}
+	if r.early.Load() {
+		return errors.New("the window was closed")
+	}
+	return nil
+}
+
+// A paced load obeys a bound that was given: a small one ends its window early, and one raised as the message says doesn't.
+func TestPacedWindowWithABound(t *testing.T) {
+	w := tinyTail()
+	w.ProduceRate = 20000
+	window := func(bound int64) *results.Run {
+		t.Helper()
+		grid, err := workload.Grid(w, workload.Overrides{MaxBytes: &bound})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustPlan(t, planned(t, grid...))
+		planned := &p.Cells[0].Workload
+		if recorded := p.Meta.Workloads[0].MaxBytes; planned.MaxBytes != bound || recorded != bound {
+			t.Fatalf("--max-bytes %d became %d, recorded as %d", bound, planned.MaxBytes, recorded)
+		}
+		return &performUntil(t, specOf(*planned, "mutex", ""), func(run *results.Run) bool { return run.Window > 0 }).Run
+	}
+	if run := window(24 << 10); !run.ByteBound {
+		t.Errorf("the window had %v s of %v", run.Window, w.Duration)
+	}
+	if run := window(w.PacedBytes()); run.ByteBound || run.Window < w.Duration.Seconds() {
+		t.Errorf("with enough the window had %v s of %v", run.Window, w.Duration)
 	}
 }

@@ -35,7 +35,7 @@ func checkOut(out string) error {
 // about to be trimmed, and what comes in while the keeper looks elsewhere.
 func storedBytes(w *workload.Workload) int64 {
 	if w.Backlog > 0 {
-		return w.Prefill + 3*w.Backlog + 4*w.SegmentSize*int64(w.Partitions)
+		return min(w.MaxBytes, w.Prefill+3*w.Backlog+4*w.SegmentSize*int64(w.Partitions))
 	}
 	return w.MaxBytes
 }

@@ -49,7 +49,7 @@ func (r *run) workers() (workers []*worker, bodies []func() error) {
 			bodies = append(bodies, func() error { return w.consumer(w.clients[0], pace) })
 		}
 	}
-	r.allow(load.Workers + load.Producers)
+	r.allow()
 	r.interval = intervalLength(len(workers), load.Duration)
 	r.collector = newCollector(r, workers)
 	for _, p := range r.partitions {

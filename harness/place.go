@@ -102,8 +102,8 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 	switch p.lever = "--max-bytes"; {
 	case w.Backlog > 0:
 		p.lever = "--backlog or --segment-size"
-	case w.PacedBytes() > 0:
-		p.lever = "--duration or the rate"
+	case w.PacedBytes() > 0 && !w.Bounded:
+		p.lever = "--duration or the rate, or end the window early by --max-bytes"
 	}
 	need := p.runs*neededBytes(w) + spareBytes
 	switch p.storage {
@@ -112,8 +112,8 @@ func (p *placer) place(w *workload.Workload) (Place, error) {
 			return Place{}, usagef("--dir %s: nothing is stored in files under --storage heap; leave one of the two out", p.dir)
 		}
 		if free := availableMemory(); free > 0 && free < need {
-			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower --max-bytes, or choose another storage",
-				results.FormatBytes(float64(need)), results.FormatBytes(float64(free)))
+			return Place{}, usagef("--storage heap: a run may write %s, and %s of memory are available; lower %s, or choose another storage",
+				results.FormatBytes(float64(need)), results.FormatBytes(float64(free)), p.lever)
 		}
 		return Place{Kind: StorageHeap, Text: "Go heap"}, nil
 	case StorageTmpfs, StorageDisk, StorageAuto:

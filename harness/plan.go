@@ -140,9 +140,7 @@ func checkStrategy(flag, name string) error {
 func (p *Plan) add(w *workload.Workload, placer *placer) error {
 	o := &p.Options
 	first := len(p.Cells) == 0
-	if paced := w.PacedBytes(); paced > 0 {
-		w.MaxBytes = paced
-	}
+	w.MaxBytes = w.Bound()
 	if err := w.Validate(); err != nil {
 		if len(o.Workloads) > 1 && w.Source == "" {
 			return fmt.Errorf("workload %s: %w", w.Name, err)
@@ -201,9 +199,14 @@ func (p *Plan) add(w *workload.Workload, placer *placer) error {
 
 // describe enters a workload into the sweep's description, unless another point of it is there.
 func (p *Plan) describe(w *workload.Workload, place Place) bool {
+	bound := w.MaxBytes
+	if w.Backlog > 0 && !w.Bounded {
+		bound = 0 // what is on the storage is bounded, not what is written
+	}
 	for i := range p.Meta.Workloads {
 		if known := &p.Meta.Workloads[i]; known.Name == w.Name {
 			known.Points = append(known.Points, point(w, place))
+			known.MaxBytes = max(known.MaxBytes, bound)
 			return false
 		}
 	}
@@ -216,6 +219,7 @@ func (p *Plan) describe(w *workload.Workload, place Place) bool {
 		Duration:    w.Duration.Seconds(),
 		Prefill:     w.Prefill,
 		SegmentSize: w.SegmentSize,
+		MaxBytes:    bound,
 		Notes:       append(slices.Clip(w.Notes), caveats(w)...),
 		Points:      []results.Point{point(w, place)},
 	})

@@ -244,7 +244,7 @@ func (s *Sweep) shortened() []string {
 	runs, unmeasured := 0, 0
 	reason := ""
 	var of []string // strategies
-	least := 1.0
+	least, bound := 1.0, int64(0)
 	for i := range s.Runs {
 		run := &s.Runs[i]
 		if run.Unmeasured != "" {
@@ -256,14 +256,20 @@ func (s *Sweep) shortened() []string {
 		}
 		if w := s.workload(run.Cell.Workload); run.ByteBound && run.Valid() && w.Duration > 0 {
 			runs++
-			least = min(least, run.Window/w.Duration)
+			if share := run.Window / w.Duration; share < least {
+				least, bound = share, w.MaxBytes
+			}
 		}
 	}
 	var warnings []string
 	if runs > 0 {
+		than := ""
+		if bound > 0 { // an older sweep does not tell
+			than = " above " + FormatBytes(float64(bound))
+		}
 		warnings = append(warnings, fmt.Sprintf(
-			"%d of %d runs had written all that they may before their window was over, one after %s of it: rates are over the shorter window (--max-bytes allows more)",
-			runs, len(s.Runs), FormatPercent(least)))
+			"%d of %d runs had written all that they may before their window was over, one after %s of it: rates are over the shorter window (--max-bytes%s allows more)",
+			runs, len(s.Runs), FormatPercent(least), than))
 	}
 	if unmeasured > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d of %d runs were not measured, of %s: %s", unmeasured, len(s.Runs), enumerate(of), reason))

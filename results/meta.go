@@ -74,7 +74,8 @@ type Workload struct {
 	Duration    float64  `json:"duration_sec"`
 	Prefill     int64    `json:"prefill_bytes"`
 	SegmentSize int64    `json:"segment_size"`
-	Notes       []string `json:"notes,omitempty"` // what a reader must know, e.g. a payload file that was not there
+	MaxBytes    int64    `json:"max_bytes,omitempty"` // that a run may write; the largest of its points
+	Notes       []string `json:"notes,omitempty"`     // what a reader must know, e.g. a payload file that was not there
 	// Points describe the workload at each of its concurrencies, where it is run at several.
 	Points []Point `json:"points,omitempty"`
 }

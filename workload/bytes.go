@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -37,9 +38,45 @@ func MeanBatchBytes(w *Workload) float64 {
 // more happens once in a thousand million times.
 const improbable = 6
 
-// PacedBytes is an upper bound of what a run writes whose producers, or whose mix, are paced, prefill
-// included; 0 for a closed loop, which only MaxBytes bounds. It holds for each producer's even share.
-// Where sizes, arrivals or operations are drawn, the bound is one that chance does not reach in practice.
+// Budget is how a run hands out the bytes that it may write: in pieces, so that its goroutines seldom meet there,
+// down to a reserve. The window closes when only the reserve is left, which keeps the load up until it has closed.
+type Budget struct {
+	All     int64 // the prefill is not part of it
+	Reserve int64
+	Piece   int64
+}
+
+// Shares of a budget: its reserve, and the pieces of all goroutines together.
+const (
+	reserveShare = 16
+	piecesShare  = 64
+)
+
+// Budget is that of a run which may write MaxBytes.
+func (w *Workload) Budget() Budget {
+	all := w.MaxBytes - w.Prefill
+	appenders := int64(max(w.Producers+w.Workers, 1))
+	return Budget{All: all, Reserve: all / reserveShare, Piece: max(int64(BatchBytes(w)), all/piecesShare/appenders)}
+}
+
+// Bound is what a run may write: MaxBytes where it was given. Else it is what a sustained run will ever write, what
+// a paced load needs to last for the whole of its window, or the MaxBytes of a closed loop.
+func (w *Workload) Bound() int64 {
+	if w.Bounded {
+		return w.MaxBytes
+	}
+	if w.Backlog > 0 {
+		return unbounded
+	}
+	return cmp.Or(w.PacedBytes(), w.MaxBytes)
+}
+
+// unbounded is more bytes than any run writes.
+const unbounded = math.MaxInt64 / 2
+
+// PacedBytes is a MaxBytes with which a run whose producers, or whose mix, are paced never closes its window early,
+// prefill included; 0 for a closed loop. Where sizes, arrivals or operations are drawn, the bound is one that chance
+// does not reach in practice.
 func (w *Workload) PacedBytes() int64 {
 	appends, clients := w.pacedAppends()
 	if appends == 0 {
@@ -52,12 +89,14 @@ func (w *Workload) PacedBytes() int64 {
 		appends += improbable * math.Sqrt(appends*(clients+float64(max(w.Burst, 1))))
 	}
 	appends += clients + float64(max(w.Burst, 1)-1)
-	// A run ends its window a little before a producer has used its share.
-	appends += appends / 32
 	_, deviation := w.recordMoments()
 	bytes := appends*MeanBatchBytes(w) + improbable*deviation*math.Sqrt(appends*float64(w.BatchRecords)*clients)
+	// What each goroutine has taken and not written yet: its piece, but for the share of all pieces below, and a
+	// batch that does not fit what is left of one.
 	bytes += float64(BatchBytes(w)) * (4*clients + float64(w.Partitions))
-	return int64(min(float64(w.Prefill)+bytes, math.MaxInt64/2))
+	// All of that lies above the reserve and the pieces, which are shares of the whole.
+	bytes /= 1 - 1./reserveShare - 1./piecesShare
+	return int64(min(float64(w.Prefill)+bytes, unbounded))
 }
 
 // pacedAppends are the appends a second of a paced load, by so many goroutines; 0 for a closed loop.

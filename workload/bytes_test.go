@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -32,53 +33,103 @@ func TestMeanBatchBytes(t *testing.T) {
 	}
 }
 
-// The bound of a paced run leaves room for all that is due, however long it lasts, before a producer is
-// so near to its share that the window is closed.
+// takes is what a load takes of its budget when its goroutines write so much each: whole pieces.
+func takes(b Budget, batch int, written ...float64) (bytes int64) {
+	for _, w := range written {
+		for allowed := int64(0); w+float64(batch) > float64(allowed); allowed += b.Piece {
+			bytes += b.Piece
+		}
+	}
+	return bytes
+}
+
+// The bound of a paced run leaves room for all that is due, however long it lasts, before so little is left that the
+// window is closed.
 func TestPacedBytesHoldWhatIsDue(t *testing.T) {
-	for _, duration := range []time.Duration{time.Millisecond, time.Second, 65 * time.Second, 6 * time.Minute, 24 * time.Hour} {
-		for producers, rate := range map[int]float64{1: 20000, 7: 20000, 8: 1, 16: 5, 50: 20} {
-			w := Default()
-			w.Producers, w.ProduceRate, w.BatchRecords, w.Prefill = producers, rate, 3, 1<<20
-			w.Ramp, w.Duration = duration/5, duration
-			share := float64(w.PacedBytes()-w.Prefill) / float64(producers)
-			// At most one more than the even share falls to a producer.
-			due := (w.ProduceRate/float64(w.BatchRecords*producers)*(w.Ramp+w.Duration).Seconds() + 1) * float64(BatchBytes(&w))
-			if usable := share - share/64 - float64(BatchBytes(&w)); due > usable {
-				t.Errorf("%v, %d producers: %.0f bytes are due of each, %.0f are usable", duration, producers, due, usable)
+	for _, duration := range []time.Duration{
+		time.Millisecond, 100 * time.Millisecond, time.Second, 40 * time.Second, 70 * time.Second, 6 * time.Minute, time.Hour, 24 * time.Hour,
+	} {
+		for producers, rate := range map[int]float64{1: 20000, 7: 20000, 8: 1, 16: 5, 50: 20, 3: 200, 2: 3e6, 1000: 1} {
+			for _, size := range []int{24, 1024, 16 << 10, 1 << 20} {
+				w := Default()
+				w.Producers, w.ProduceRate, w.RecordSize, w.Prefill = producers, rate, size, 1<<20
+				w.Ramp, w.Duration = duration/5, duration
+				w.MaxBytes = w.Bound()
+				if w.MaxBytes == unbounded {
+					continue
+				}
+				b := w.Budget()
+				// At most one more than the even share falls to a producer.
+				due := (w.ProduceRate/float64(producers)*(w.Ramp+w.Duration+5*time.Millisecond).Seconds() + 1) * float64(BatchBytes(&w))
+				if taken := takes(b, BatchBytes(&w), slices.Repeat([]float64{due}, producers)...); taken > b.All-b.Reserve {
+					t.Errorf("%v, %d producers at %v/s, %d bytes: %d are taken of %d with %d in reserve", duration, producers, rate, size, taken, b.All, b.Reserve)
+				}
+				// The headroom is a share, and what a second and some batches more need.
+				most := 1.15*(due*float64(producers)+rate*float64(BatchBytes(&w))) + 6*float64(BatchBytes(&w)*(producers+1))
+				if float64(b.All) > most {
+					t.Errorf("%v, %d producers at %v/s, %d bytes: the bound is %d, want %.0f at most", duration, producers, rate, size, b.All, most)
+				}
 			}
 		}
 	}
 }
 
-// What is drawn, arrivals, sizes and the operations of a mix, stays within the bound of each producer's share.
+// What is drawn, arrivals, sizes and the operations of a mix, stays within the bound.
 func TestPacedBytesHoldWhatIsDrawn(t *testing.T) {
 	for _, arrivals := range []string{ArrivalsConstant, ArrivalsPoisson} {
 		for _, burst := range []int{1, 7, 500} {
 			for _, mix := range []bool{false, true} {
-				w := drawn(t, "lognormal:1KiB,1.5", "")
-				w.Arrivals, w.Burst, w.Producers, w.ProduceRate = arrivals, burst, 10, 2000
-				if mix {
-					w.Producers, w.ProduceRate, w.Workers, w.Rate, w.ProducePercent = 0, 0, 10, 10000, 20
-				}
-				stop := w.Ramp + w.Duration
-				p := NewPayload(1, w)
-				share := float64(w.PacedBytes()) / 10
-				usable := share - share/64 - float64(BatchBytes(w))
-				for client := range 10 {
-					d := NewDraw(1, client)
-					s := NewSchedule(w, w.ProduceRate+w.Rate, 10, client, 1)
-					written := 0.0
-					for sequence := uint64(0); s.Next() < stop; sequence++ {
-						if !mix || d.Produce(w.ProducePercent) {
-							written += float64(p.Size(uint32(client), sequence) + batchHeaderBytes + recordOverheadBytes)
+				for _, sizes := range []string{"lognormal:1KiB,1.5", "uniform:100-4KiB", "lines"} {
+					w := drawn(t, sizes, someLines)
+					w.Arrivals, w.Burst, w.Producers, w.ProduceRate = arrivals, burst, 10, 2000
+					if mix {
+						w.Producers, w.ProduceRate, w.Workers, w.Rate, w.ProducePercent = 0, 0, 10, 10000, 20
+					}
+					stop := w.Ramp + w.Duration
+					p := NewPayload(1, w)
+					w.MaxBytes = w.Bound()
+					b := w.Budget()
+					written := make([]float64, 10)
+					for client := range written {
+						d := NewDraw(1, client)
+						s := NewSchedule(w, w.ProduceRate+w.Rate, 10, client, 1)
+						for sequence := uint64(0); s.Next() < stop; sequence++ {
+							if !mix || d.Produce(w.ProducePercent) {
+								written[client] += float64(p.Size(uint32(client), sequence) + batchHeaderBytes + recordOverheadBytes)
+							}
 						}
 					}
-					if written > usable || written < share/50 && burst == 1 {
-						t.Errorf("%s, burst %d, mix %v: client %d writes %.0f bytes, %.0f are usable", arrivals, burst, mix, client, written, usable)
+					if taken := takes(b, BatchBytes(w), written...); taken > b.All-b.Reserve || taken == 0 {
+						t.Errorf("%s, %s, burst %d, mix %v: %d are taken of %d with %d in reserve", sizes, arrivals, burst, mix, taken, b.All, b.Reserve)
 					}
 				}
 			}
 		}
+	}
+}
+
+// What was given is obeyed, by whoever asks; what was not is what the load needs.
+func TestBound(t *testing.T) {
+	paced := roles()
+	paced.ProduceRate = 1000
+	long := roles()
+	long.Backlog = 1 << 20
+	for _, w := range []Workload{roles(), mixed(), paced, long} {
+		for _, given := range []int64{64 << 10, 2 << 30, 1 << 40} {
+			grid, err := Grid(w, Overrides{MaxBytes: &given})
+			if err != nil || grid[0].Bound() != given {
+				t.Errorf("%s: --max-bytes %d: %d, %v", w.Describe(), given, grid[0].Bound(), err)
+			}
+		}
+	}
+	if got := paced.Bound(); got != paced.PacedBytes() || got == 0 {
+		t.Errorf("a paced load: %d, want %d", got, paced.PacedBytes())
+	}
+	if w := roles(); w.Bound() != w.MaxBytes {
+		t.Errorf("a closed loop: %d, want %d", w.Bound(), w.MaxBytes)
+	}
+	if got := long.Bound(); got != unbounded {
+		t.Errorf("a sustained run: %d", got)
 	}
 }
 

@@ -111,6 +111,7 @@ func (w *Workload) apply(o *Overrides) error {
 	set(&w.Sync, o.Sync)
 	set(&w.SegmentSize, o.SegmentSize)
 	set(&w.MaxBytes, o.MaxBytes)
+	w.Bounded = w.Bounded || o.MaxBytes != nil
 	set(&w.Backlog, o.Backlog)
 	set(&w.DrainRatio, o.DrainRatio)
 	w.applyTimes(o)

@@ -62,7 +62,7 @@ func TestOwnFileHonoursEveryKey(t *testing.T) {
 	want.Pattern, want.Skew, want.Prefill = Zipfian, 0.5, 1<<20
 	want.ProduceRate, want.ConsumeRate, want.Rate = 20000, 500, 1000
 	want.Arrivals, want.Burst, want.Think, want.Replicas = ArrivalsPoisson, 7, time.Millisecond, 2
-	want.Acks, want.Sync, want.SegmentSize, want.MaxBytes = AcksAll, "10ms", 1<<20, 1<<30
+	want.Acks, want.Sync, want.SegmentSize, want.MaxBytes, want.Bounded = AcksAll, "10ms", 1<<20, 1<<30, true
 	want.Ramp, want.Duration, want.Backlog, want.DrainRatio = 200*time.Millisecond, 2*time.Second, 16<<20, 0.9
 	want.Objectives = []Objective{{KindProduce, "p99", 2 * time.Millisecond}, {KindEndToEnd, "max", time.Second}}
 	want.Primary, want.Strategies = "op/s", []string{"mutex", "actor"}

@@ -80,9 +80,11 @@ type Workload struct {
 
 	Ramp     time.Duration `json:",omitzero"` // load before the measured window
 	Duration time.Duration `json:",omitzero"` // measured window
-	// MaxBytes bounds what one run may write, prefill included; the window closes early when a
-	// producer has used its share.
+	// MaxBytes bounds what one run may write, prefill included; the window closes early when that is nearly
+	// written.
 	MaxBytes int64 `json:",omitzero"`
+	// Bounded says that MaxBytes was given, and is not to be replaced by what the load needs; see Bound.
+	Bounded bool `json:"-"`
 
 	// Backlog makes the run a sustained one, whose disk use is bounded: what all consumers have read is
 	// verified and trimmed, and producers are held while more than so many bytes are unread. 0 keeps all.

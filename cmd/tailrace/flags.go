@@ -156,7 +156,7 @@ func (f *runFlags) places() *pflag.FlagSet {
 	flags.Var(single(&f.out, "", parseGiven), "out", "`directory` for the results (default out/TIME, linked from out/latest)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the sweep in --out that was interrupted (default the newest in out); all else is as it was")
 	flags.Var(optional(&f.overrides.MaxBytes, workload.ParseSize), "max-bytes",
-		fmt.Sprintf("`size` that a run may write, after which its window closes; a load with a rate has what that needs (default %s)", workload.FormatSize(workload.Default().MaxBytes)))
+		fmt.Sprintf("`size` that a run may write, after which its window closes; a small one ends a load with a rate early, too (default %s, or what the rate needs)", workload.FormatSize(workload.Default().MaxBytes)))
 	flags.BoolVar(&f.keepData, "keep-data", false, "leave the segment files of the last block, a directory for each log; a warning says where")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no progress")
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON instead of tables")
