@@ -23,7 +23,7 @@ func asBytes(batches []segment.Batch) (all [][]byte) {
 
 func TestAnswerAccepts(t *testing.T) {
 	l := record(t, segment.NewHeap(), interleaved())
-	c := newChecker(l.payload, len(l.ledgers))
+	c := newChecker(l.payload, len(l.ledgers), true)
 	next, visits := int64(0), 0
 	for i := 0; i < len(l.batches); i += 3 {
 		end := min(i+3, len(l.batches))
@@ -52,7 +52,7 @@ func TestAnswerAccepts(t *testing.T) {
 // A read at random may ask for the middle of a batch, and return what lies behind the prefill.
 func TestAnswerAcceptsAtRandom(t *testing.T) {
 	l := record(t, segment.NewHeap(), prefilled())
-	c := newChecker(l.payload, len(l.ledgers))
+	c := newChecker(l.payload, len(l.ledgers), true)
 	for i, b := range l.batches {
 		for offset := b.BaseOffset(); offset < b.NextOffset(); offset++ {
 			if _, err := c.answer(l.answerOf(i, len(l.batches)), offset, false, nil); err != nil {
@@ -101,7 +101,7 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			c := newChecker(l.payload, len(l.ledgers))
+			c := newChecker(l.payload, len(l.ledgers), true)
 			_, err := c.answer(f.answer, offset, f.sequential, nil)
 			wantViolation(t, err, f.says...)
 		})
@@ -133,7 +133,7 @@ func TestAnswerRefusesWrongSequences(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			c := newChecker(l.payload, 3)
+			c := newChecker(l.payload, 3, true)
 			if _, err := c.answer(batch(0, 1, 0), 0, true, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestAnswerSamplesChecksums(t *testing.T) {
 	l := record(t, segment.NewHeap(), []appended{{0, 1}})
 	bad := slices.Clone(l.batches[0])
 	bad[50] ^= 1 // of the producer id, which nobody reads
-	c := newChecker(l.payload, 3)
+	c := newChecker(l.payload, 3, true)
 	var err error
 	answers := 0
 	for err == nil && answers < 2*sampleCRC {
@@ -164,7 +164,7 @@ func TestAnswerSamplesChecksums(t *testing.T) {
 func TestAnswerAllocatesNothing(t *testing.T) {
 	l := record(t, segment.NewHeap(), interleaved())
 	p := l.answerOf(0, len(l.batches))
-	c := newChecker(l.payload, len(l.ledgers))
+	c := newChecker(l.payload, len(l.ledgers), true)
 	visit := func(int64) {}
 	if n := testing.AllocsPerRun(100, func() {
 		c.restart()

@@ -67,7 +67,7 @@ func BenchmarkVerify(b *testing.B) {
 	w.Producers, w.Consumers = 1, 1
 	w.Prefill = 1 << 20
 	r, _ := idle(b, w, "mutex")
-	c := r.client(r.partitions[0])
+	c := r.client(r.partitions[0], roleBoth, true)
 	p, err := c.handle.Read(0, make([]byte, w.FetchBytes))
 	if err != nil {
 		b.Fatal(err)

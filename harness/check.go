@@ -22,8 +22,9 @@ const sampleCRC = 64
 
 // checker verifies what one consumer reads from one partition. It is used by one goroutine.
 type checker struct {
-	payload *workload.Payload
-	// sequences are the next ones expected of each producer, when reading in sequence.
+	payload   *workload.Payload
+	producers int
+	// sequences are the next ones expected of each producer, where reads are in sequence; else nil.
 	sequences []int64
 
 	batches, checksums, records int64
@@ -31,9 +32,13 @@ type checker struct {
 	_ [128]byte // as in worker
 }
 
-func newChecker(p *workload.Payload, producers int) *checker {
-	// The capacity keeps two checkers' sequences on different cache lines.
-	return &checker{payload: p, sequences: make([]int64, producers, producers+16)}
+func newChecker(p *workload.Payload, producers int, sequential bool) *checker {
+	c := &checker{payload: p, producers: producers}
+	if sequential {
+		// The capacity keeps two checkers' sequences on different cache lines.
+		c.sequences = make([]int64, producers, producers+16)
+	}
+	return c
 }
 
 // restart expects the beginning of the log again.
@@ -76,7 +81,7 @@ func (c *checker) batch(b segment.Batch, sequential bool, visit func(time int64)
 	r := b.Records()
 	for r.Next() {
 		c.records++
-		producer, sequence, time, err := checkRecord(c.payload, &r.Record, len(c.sequences))
+		producer, sequence, time, err := checkRecord(c.payload, &r.Record, c.producers)
 		if err != nil {
 			return err
 		}
@@ -147,22 +152,32 @@ func (l *ledger) add(base, records int64, told bool) {
 // ledgers of its producers from what is there. In a sustained run it goes ahead of the trimming, segment
 // by segment; otherwise over the whole log when the run is over.
 type walker struct {
-	payload *workload.Payload
-	told    bool
-	private bool // the logs of several producers stand in one storage without following each other
-	found   []ledger
-	next    int64 // offset that is due
+	payload   *workload.Payload
+	producers int
+	told      bool
+	private   bool     // the logs of several producers stand in one storage without following each other
+	found     []ledger // while it walks
+	next      int64    // offset that is due
 
 	batches, records int64
 	ahead            int64 // of the records, those read before the run was over
 }
 
 func newWalker(payload *workload.Payload, producers int, told, private bool) *walker {
-	return &walker{payload: payload, told: told, private: private, found: make([]ledger, producers)}
+	return &walker{payload: payload, producers: producers, told: told, private: private}
+}
+
+// begin makes the ledgers. Those of many producers and partitions are not all there at once, unless all are walked over
+// ahead.
+func (w *walker) begin() {
+	if w.found == nil {
+		w.found = make([]ledger, w.producers)
+	}
 }
 
 // segment walks over one segment that is complete.
 func (w *walker) segment(storage segment.Storage, base int64) error {
+	w.begin()
 	err := asViolation(segment.ScanSegment(storage, base, w.batch))
 	w.ahead = w.records
 	return err
@@ -170,6 +185,8 @@ func (w *walker) segment(storage segment.Storage, base int64) error {
 
 // finish walks over what there is, and compares it with the ledgers of the producers, by number.
 func (w *walker) finish(storage segment.Storage, ledgers []ledger) error {
+	w.begin()
+	defer func() { w.found = nil }()
 	bases, err := segment.Bases(storage)
 	if err != nil {
 		return asViolation(err)
@@ -218,7 +235,7 @@ func (w *walker) batch(file string, b segment.Batch, position int64) error {
 	r := b.Records()
 	for r.Next() {
 		w.records++
-		producer, sequence, _, err := checkRecord(w.payload, &r.Record, len(w.found))
+		producer, sequence, _, err := checkRecord(w.payload, &r.Record, w.producers)
 		if err != nil {
 			return err
 		}

@@ -274,7 +274,7 @@ func TestAchieved(t *testing.T) {
 	load.Duration = 2 * time.Second
 	r := &run{spec: Spec{Workload: load}, partitions: []*partition{{}}}
 	r.closing.Store(int64(load.Duration))
-	w := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
+	w := &worker{run: r, id: 1, role: roleBoth, part: newPart(&r.spec.Workload, roleBoth)}
 	for range 750 {
 		w.part.produce.add(0, 0, 1000, 0, 2, 100)
 	}

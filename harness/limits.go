@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -44,32 +45,56 @@ func storedBytes(w *workload.Workload) int64 {
 // report.
 const resultBytes = 64 << 20
 
-// checkResources refuses a workload whose clients need more memory or descriptors than there are.
-func checkResources(w *workload.Workload, place Place, raw bool) error {
-	clients := int64(w.Producers + w.Workers + w.Consumers*w.Partitions + w.Replicas*w.Partitions)
-	memory := clients*(int64(w.FetchBytes)+2*partBytes) + partsBytes
-	if free := availableMemory(); free > 0 && memory > free/2 {
-		return usagef("workload %s: its %d clients need %s for buffers and histograms, and %s of memory are available; lower their number or --fetch-bytes",
-			w.Name, clients, results.FormatBytes(float64(memory)), results.FormatBytes(float64(free)))
-	}
+// Fits reports whether this machine has the memory and the descriptors for a load, with some of both to spare.
+func Fits(w *workload.Workload) bool {
+	load := *w
+	load.MaxBytes = load.Bound()
+	d := demandOf(&load)
+	free, files := availableMemory(), descriptors()
+	return (free <= 0 || d.bytes <= free/2) && d.files(&load, Place{Kind: StorageDisk}, rawIsLimit(&load)) <= files
+}
+
+// descriptors is how many this process may have open.
+func descriptors() int64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return nil
+		return math.MaxInt64
+	}
+	return int64(min(limit.Max, math.MaxInt64))
+}
+
+// checkResources refuses a load whose goroutines need more memory or descriptors than there are.
+func checkResources(w *workload.Workload, place Place, raw bool) error {
+	d := demandOf(w)
+	smaller := "lower " + d.lever(w)
+	if w.Source != "" {
+		smaller += ", or give --scale if the file is one of OpenMessaging Benchmark"
+	}
+	data := int64(0)
+	if place.Kind != StorageDisk {
+		data = neededBytes(w)
+	}
+	if free := availableMemory(); free > 0 && d.bytes > free-data {
+		return usagef("workload %s: its %d goroutines, with %d handles of %d logs, may need %s of memory, besides %s of data, and %s are available; %s",
+			w.Name, d.goroutines(w.Partitions), d.clients, w.Partitions,
+			results.FormatBytes(float64(d.bytes)), results.FormatBytes(float64(data)), results.FormatBytes(float64(free)), smaller)
+	}
+	if files, most := d.files(w, place, raw), descriptors(); files > most {
+		return usagef("workload %s: a run may have %d files open, and the limit is %d; raise it (ulimit -n) or --segment-size, or %s",
+			w.Name, files, most, smaller)
+	}
+	return nil
+}
+
+// files is how many descriptors a run has open at most.
+func (d *demand) files(w *workload.Workload, place Place, raw bool) int64 {
+	files := int64(otherFiles + d.timers)
+	if place.Kind == StorageHeap {
+		return files
 	}
 	logs := int64(w.Partitions)
 	if raw {
-		logs *= int64(1 + w.Producers + w.Workers) // each has its own
+		logs += int64(d.appenders) * int64(w.Partitions) // each has its own
 	}
-	files := int64(64)
-	if place.Kind != StorageHeap {
-		files += logs + storedBytes(w)/w.SegmentSize
-	}
-	if w.OpenLoop() || w.Think > 0 {
-		files += clients // timers
-	}
-	if uint64(files) > limit.Max {
-		return usagef("workload %s: a run may have %d files open, and the limit is %d; raise it (ulimit -n) or --segment-size, or lower --max-bytes or --partitions",
-			w.Name, files, limit.Max)
-	}
-	return nil
+	return files + logFiles*int64(w.Partitions) + logs + storedBytes(w)/w.SegmentSize
 }

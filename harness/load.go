@@ -12,37 +12,43 @@ import (
 // workers makes the workers of the run and what each of them does.
 func (r *run) workers() (workers []*worker, bodies []func() error) {
 	load := &r.spec.Workload
-	add := func(does role, partitions []*partition) *worker {
+	demand := demandOf(load)
+	add := func(does role, sequential bool, partitions []*partition) *worker {
 		w := &worker{
-			run:  r,
-			role: does,
-			draw: workload.NewDraw(r.spec.Seed, len(workers)),
+			run:        r,
+			role:       does,
+			sequential: sequential,
+			draw:       workload.NewDraw(r.spec.Seed, len(workers)),
+			partitions: partitions,
+			clients:    make([]*client, len(partitions)),
 		}
 		if does&roleProduce != 0 {
 			w.id = uint32(len(workers) + 1)
 		}
-		for _, p := range partitions {
-			w.clients = append(w.clients, r.client(p))
+		for i := range partitions {
+			if !demand.lazily || len(partitions) == 1 {
+				w.client(i)
+			}
 		}
 		workers = append(workers, w)
 		return w
 	}
+	sequential := !readsPrefill(load.Pattern)
 	for i := range load.Workers {
-		w := add(roleBoth, r.partitions)
+		w := add(roleBoth, sequential, r.partitions)
 		pace := r.pace(w, load.Rate, load.Workers, i)
 		bodies = append(bodies, func() error { return w.mixed(pace) })
 	}
 	for i := range load.Producers {
-		w := add(roleProduce, r.partitions)
+		w := add(roleProduce, false, r.partitions)
 		w.next = i % len(w.clients)
 		pace := r.pace(w, load.ProduceRate/float64(load.BatchRecords), load.Producers, i)
 		bodies = append(bodies, func() error { return w.producer(pace) })
 	}
-	readers := r.readers()
-	r.consumers = len(readers)
-	for i, partitions := range readers {
-		w := add(roleConsume, partitions)
-		pace := r.pace(w, load.ConsumeRate, len(readers), i)
+	r.consumers = demand.readers
+	for i := range r.consumers {
+		w := add(roleConsume, sequential, r.readBy(i))
+		pace := r.pace(w, load.ConsumeRate, r.consumers, i)
 		if readsPrefill(load.Pattern) {
 			bodies = append(bodies, func() error { return w.reader(pace) })
 		} else {
@@ -54,7 +60,7 @@ func (r *run) workers() (workers []*worker, bodies []func() error) {
 	r.collector = newCollector(r, workers)
 	for _, p := range r.partitions {
 		for replica := range load.Replicas {
-			w := add(roleConsume, []*partition{p})
+			w := add(roleConsume, true, []*partition{p})
 			c := w.clients[0]
 			r.followers = append(r.followers, func() error { return w.follow(c, replica) })
 			bodies = append(bodies, func() error { return w.follower(c, replica) })
@@ -66,26 +72,14 @@ func (r *run) workers() (workers []*worker, bodies []func() error) {
 	return workers, bodies
 }
 
-// readers says which partitions each consuming goroutine reads: one partition each when it reads in
-// sequence, so that a consumer of several is several goroutines; any of them when it draws its offsets.
-func (r *run) readers() [][]*partition {
-	load := &r.spec.Workload
-	var readers [][]*partition
-	if load.Consumers == 0 {
-		return nil
+// readBy are the partitions that a consuming goroutine reads: any of them when it draws its offsets, and one when it
+// reads in sequence.
+func (r *run) readBy(reader int) []*partition {
+	if readsPrefill(r.spec.Workload.Pattern) {
+		return r.partitions
 	}
-	if readsPrefill(load.Pattern) {
-		for range load.Consumers {
-			readers = append(readers, r.partitions)
-		}
-		return readers
-	}
-	for range load.Subscriptions {
-		for _, p := range r.partitions {
-			readers = append(readers, []*partition{p})
-		}
-	}
-	return readers
+	i := reader % len(r.partitions)
+	return r.partitions[i : i+1]
 }
 
 // pace is when a worker's operations are due, and its way to wait for that.
@@ -198,22 +192,21 @@ func (r *run) await(producing *sync.WaitGroup) {
 // placeReaders puts consumers where they begin, and says how far the keeper of a sustained run may trim.
 func (r *run) placeReaders(workers []*worker) {
 	load := &r.spec.Workload
+	if load.Pattern != workload.Tail {
+		return
+	}
 	for _, w := range workers[load.Workers+load.Producers:][:r.consumers] {
-		for _, c := range w.clients {
-			if load.DrainRatio > 0 {
-				r.draining.Add(1)
-				continue
-			}
-			if load.Pattern != workload.Tail {
-				continue
-			}
-			c.position = c.partition.prefilled
-			c.checker.sequences[0] = c.partition.prefilled
-			if load.Backlog > 0 {
-				c.consumed = new(paddedOffset)
-				c.consumed.Store(c.position)
-				c.partition.consumed = append(c.partition.consumed, c.consumed)
-			}
+		if load.DrainRatio > 0 {
+			r.draining.Add(1)
+			continue
+		}
+		c := w.clients[0]
+		c.position = c.partition.prefilled
+		c.checker.sequences[0] = c.partition.prefilled
+		if load.Backlog > 0 {
+			c.consumed = new(paddedOffset)
+			c.consumed.Store(c.position)
+			c.partition.consumed = append(c.partition.consumed, c.consumed)
 		}
 	}
 }

@@ -90,8 +90,7 @@ type part struct {
 }
 
 // newPart is an empty part for a role in this load.
-func (r *run) newPart(does role) *part {
-	load := &r.spec.Workload
+func newPart(load *workload.Workload, does role) *part {
 	p := &part{role: does}
 	if does&roleProduce != 0 {
 		p.produce = newRecorder(load.ProduceRate > 0 || load.Rate > 0)
@@ -176,13 +175,13 @@ const openIntervals = 4
 const (
 	sparesEach = 6
 	partsBytes = 128 << 20
-	partBytes  = 3 * 4 * 27648
+	partBytes  = 3 * tallyBytes
 )
 
 func newCollector(r *run, workers []*worker) *collector {
 	c := &collector{run: r, open: make(map[int64]*part), window: &part{}}
-	intervals := 1 + int64(r.spec.Workload.Duration)/r.interval
-	each := int(max(1, min(intervals, sparesEach, partsBytes/partBytes/int64(max(len(workers), 1)))))
+	load := &r.spec.Workload
+	each := sparesOf(len(workers), load.Duration)
 	c.given = make(chan *part, each*len(workers))
 	c.wait = (each - 1) * len(workers)
 	var with [len(c.spare)]int
@@ -192,7 +191,7 @@ func newCollector(r *run, workers []*worker) *collector {
 	for does, n := range with {
 		c.spare[does] = make(chan *part, each*n)
 		for range each * n {
-			c.spare[does] <- r.newPart(role(does)) // made inside the window, they would count as the load's allocations
+			c.spare[does] <- newPart(load, role(does)) // made inside the window, they would count as the load's allocations
 		}
 	}
 	return c
@@ -224,7 +223,7 @@ func (c *collector) take(p *part) {
 		for numbers := c.numbers(); len(numbers) >= openIntervals; numbers = numbers[1:] {
 			c.keep(numbers[0])
 		}
-		sum = c.run.newPart(roleBoth)
+		sum = newPart(&c.run.spec.Workload, roleBoth)
 		sum.interval = p.interval
 		c.open[p.interval] = sum
 	}

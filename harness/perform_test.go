@@ -343,7 +343,7 @@ func TestOpenLoopNeverRunsAhead(t *testing.T) {
 func overloaded(load workload.Workload, appends, reads, empty int64) bool {
 	r := &run{spec: Spec{Workload: load}, partitions: []*partition{{}}}
 	r.closing.Store(int64(load.Duration))
-	w := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
+	w := &worker{run: r, id: 1, role: roleBoth, part: newPart(&r.spec.Workload, roleBoth)}
 	for range appends {
 		w.part.produce.add(0, 0, 1000, 0, int64(load.BatchRecords), 1000)
 	}

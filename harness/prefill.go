@@ -32,7 +32,7 @@ func (r *run) prefill() error {
 func (r *run) prefillPartition(p *partition, share int64) error {
 	load := &r.spec.Workload
 	w := &worker{run: r}
-	c := r.client(p)
+	c := r.client(p, roleProduce, false)
 	batch := int64(workload.BatchBytes(load))
 	// Before anything that the run appends, however many batches it will be.
 	p.firstTime = r.clock.wall(0) - share/segment.HeaderSize - 1

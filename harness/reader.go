@@ -91,7 +91,7 @@ func (w *worker) readMixed(intended int64, wait *pauser) error {
 	if readsPrefill(w.run.spec.Workload.Pattern) {
 		return w.readPrefill(intended, wait)
 	}
-	c := w.clients[w.draw.Partition(len(w.clients))]
+	c := w.client(w.draw.Partition(len(w.clients)))
 	n, err := w.read(c, c.position, intended, wait, true)
 	if err == nil && n == 0 {
 		_, err = w.atEnd(c, false)
@@ -106,10 +106,11 @@ func readsPrefill(p workload.Pattern) bool {
 
 // readPrefill reads at an offset drawn from the prefill, as the pattern has it.
 func (w *worker) readPrefill(intended int64, wait *pauser) error {
-	c := w.clients[0]
+	number := 0
 	if len(w.clients) > 1 {
-		c = w.clients[w.draw.Partition(len(w.clients))]
+		number = w.draw.Partition(len(w.clients))
 	}
+	c := w.client(number)
 	var n int
 	var err error
 	switch p := c.partition; w.run.spec.Workload.Pattern {

@@ -220,7 +220,7 @@ func (r *run) fellBehind(produce, consume *recorder) bool {
 		r.strategy.PrivateFiles || r.strategy.StoresNothing {
 		return false
 	}
-	readers := float64(len(r.readers()))
+	readers := float64(r.consumers)
 	due := float64(produce.records) * float64(load.Subscriptions)
 	return float64(consume.records) < behind*due-2*float64(load.BatchRecords)*readers
 }

@@ -230,7 +230,7 @@ func TestReportCosts(t *testing.T) {
 	r := &run{spec: specOf(w, "mutex", "")}
 	r.open = 1e9
 	r.closing.Store(2e9)
-	alone := &worker{run: r, id: 1, role: roleBoth, part: r.newPart(roleBoth)}
+	alone := &worker{run: r, id: 1, role: roleBoth, part: newPart(&r.spec.Workload, roleBoth)}
 	for range 100 {
 		alone.part.produce.add(0, 0, 1000, 0, 1, 10)
 		alone.part.consume.add(0, 0, 1000, 0, 1, 10)

@@ -202,7 +202,7 @@ func newRun(spec Spec) (*run, error) {
 	options := strategies.Options{SegmentSize: load.SegmentSize, Replicas: load.Replicas}
 	options.Sync.Bytes, options.Sync.Interval = load.SyncLimits()
 	for i := range load.Partitions {
-		p := &partition{ledgers: make([]ledger, r.producers())}
+		p := &partition{ledgers: make([]ledger, ledgersOf(load))}
 		if spec.Dir == "" {
 			p.storage = segment.NewHeap()
 		} else if p.storage, err = segment.OpenDir(fmt.Sprintf("%s/%04d", spec.Dir, i)); err != nil {
@@ -218,23 +218,21 @@ func newRun(spec Spec) (*run, error) {
 	return r, nil
 }
 
-// producers is the number of ledgers: 0 is the prefill, then the workers.
-func (r *run) producers() int {
-	return 1 + max(r.spec.Workload.Producers, r.spec.Workload.Workers)
-}
-
-func (r *run) client(p *partition) *client {
-	return &client{
-		handle:    p.log.NewHandle(),
-		partition: p,
-		checker:   newChecker(r.payload, r.producers()),
-		last:      -1,
+// client is an access to a partition by a role, whose reads follow each other or don't.
+func (r *run) client(p *partition, does role, sequential bool) *client {
+	c := &client{handle: p.log.NewHandle(), partition: p, last: -1}
+	if does&roleConsume != 0 {
+		c.checker = newChecker(r.payload, len(p.ledgers), sequential)
 	}
+	return c
 }
 
 // settle takes a worker's ledgers over, and closes its handles.
 func (r *run) settle(w *worker) {
 	for _, c := range w.clients {
+		if c == nil {
+			continue
+		}
 		if w.id > 0 {
 			c.partition.ledgers[w.id] = c.ledger
 		}
@@ -250,6 +248,9 @@ func (r *run) verify(workers []*worker) results.Verification {
 	checks := newTally()
 	for _, w := range workers {
 		for _, c := range w.clients {
+			if c == nil || c.checker == nil {
+				continue
+			}
 			v.RecordsRead += c.checker.records
 			v.BatchesCRC += c.checker.checksums
 		}

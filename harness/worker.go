@@ -10,18 +10,22 @@ import (
 // another goroutine reads, except when it has found a wrong answer; what it has measured in an interval it
 // hands over when the interval has ended.
 type worker struct {
-	run     *run
-	id      uint32 // as a producer; 0 is the prefill
-	role    role
-	clients []*client
-	draw    *workload.Draw
-	builder segment.Builder
-	buf     []byte
-	next    int   // client of the next append
-	written int64 // bytes
-	allowed int64 // bytes that it may have written, until it takes more
-	batch   int64 // upper bound of the bytes of one append
-	thinker *pauser
+	run  *run
+	id   uint32 // as a producer; 0 is the prefill
+	role role
+	// sequential says that its reads follow each other in each partition.
+	sequential bool
+	// clients are the worker's, of partitions in their order. Those of very many are nil until they are used.
+	clients    []*client
+	partitions []*partition
+	draw       *workload.Draw
+	builder    segment.Builder
+	buf        []byte
+	next       int   // client of the next append
+	written    int64 // bytes
+	allowed    int64 // bytes that it may have written, until it takes more
+	batch      int64 // upper bound of the bytes of one append
+	thinker    *pauser
 
 	// onTime is when the last call would have ended, had the load never been late itself.
 	onTime int64
@@ -61,10 +65,18 @@ type client struct {
 // timeCheckEvery is how rarely the cost of checking an answer is measured.
 const timeCheckEvery = 61
 
+// client is the worker's access to its partition of a number.
+func (w *worker) client(i int) *client {
+	if w.clients[i] == nil {
+		w.clients[i] = w.run.client(w.partitions[i], w.role, w.sequential)
+	}
+	return w.clients[i]
+}
+
 func (w *worker) prepare() {
 	load := &w.run.spec.Workload
 	w.batch = int64(workload.BatchBytes(load))
-	w.part = w.run.newPart(w.role)
+	w.part = newPart(load, w.role)
 	if w.role&roleConsume == 0 {
 		return
 	}
@@ -103,7 +115,7 @@ func (w *worker) handOver() {
 	select {
 	case w.part = <-c.spare[w.role]:
 	default:
-		w.part = w.run.newPart(w.role)
+		w.part = newPart(&w.run.spec.Workload, w.role)
 	}
 }
 
@@ -181,7 +193,7 @@ func (w *worker) producer(pace *pace) error {
 // before it is due.
 func (w *worker) append(intended int64, wait *pauser) (end int64, err error) {
 	load := &w.run.spec.Workload
-	c := w.clients[w.next]
+	c := w.client(w.next)
 	if w.next++; w.next == len(w.clients) {
 		w.next = 0
 	}

@@ -17,13 +17,14 @@ const maxFile = 16 << 10
 // Benchmark (see ombWorkload) if it has any of the keys that such a file must have, and else one of
 // our own (see ownWorkload). Every key is honoured or refused by name.
 //
-// With scale, an OpenMessaging Benchmark workload that is larger than this machinery runs becomes smaller by
-// whole factors until it fits, and Notes say what became of what; without, it is refused.
+// With a scale, an OpenMessaging Benchmark workload that is larger than this machinery runs, or than the scale
+// says that fits, becomes smaller by whole factors until it does, and Notes say what became of what; without, it is
+// refused.
 //
 // The Name is made from the file's, unless it gives one. The workloads may be impossible to run;
 // Validate tells. Errors: *FileError about the content, *FieldError about the flags, and a wrapped
 // *fs.PathError where the file cannot be read.
-func LoadGrid(path string, flags Overrides, scale bool) ([]Workload, error) {
+func LoadGrid(path string, flags Overrides, scale Scale) ([]Workload, error) {
 	data, err := readLimited(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
@@ -35,7 +36,7 @@ func LoadGrid(path string, flags Overrides, scale bool) ([]Workload, error) {
 	return grid, err
 }
 
-func parseFile(path string, data []byte, flags Overrides, scale bool) ([]Workload, error) {
+func parseFile(path string, data []byte, flags Overrides, scale Scale) ([]Workload, error) {
 	m, err := parseMapping(printablePath(path), bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		return nil, err
@@ -43,11 +44,16 @@ func parseFile(path string, data []byte, flags Overrides, scale bool) ([]Workloa
 	if !isOMB(m) {
 		return parseOwn(m, path, flags)
 	}
-	w, err := parseOMB(m, path, &flags, scale)
-	if err != nil {
-		return nil, err
+	for limits := mostOfARun; ; limits = limits.halved() {
+		w, err := parseOMB(m, path, &flags, scale, limits)
+		if err != nil {
+			return nil, err
+		}
+		grid, err := Grid(w, flags)
+		if err != nil || scale == nil || scale.fitsAll(grid) || limits.smallest() {
+			return grid, err
+		}
 	}
-	return Grid(w, flags)
 }
 
 func isOMB(m *mapping) bool {

@@ -22,7 +22,11 @@ func FuzzLoad(f *testing.F) {
 		if len(data) > maxFile {
 			t.Skip("LoadGrid does not read so much")
 		}
-		grid, err := parseFile("load.yaml", data, Overrides{}, scale)
+		var fits Scale
+		if scale {
+			fits = few
+		}
+		grid, err := parseFile("load.yaml", data, Overrides{}, fits)
 		if err != nil {
 			checkFileError(t, err)
 			return

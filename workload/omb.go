@@ -94,7 +94,7 @@ func (o *ombWorkload) keys() []ombKey {
 
 // parseOMB makes the workload of the file, before the flags change it. They decide what is too large, and
 // whether a rate has to be searched.
-func parseOMB(m *mapping, path string, flags *Overrides, scale bool) (Workload, error) {
+func parseOMB(m *mapping, path string, flags *Overrides, scale Scale, most limits) (Workload, error) {
 	o := &ombWorkload{backlogDrainRatio: 1, warmupDurationMinutes: 1}
 	if err := o.read(m); err != nil {
 		return Workload{}, err
@@ -109,7 +109,7 @@ func parseOMB(m *mapping, path string, flags *Overrides, scale bool) (Workload, 
 	if err := o.backlog(m, &w, flags, scale); err != nil {
 		return Workload{}, err
 	}
-	rate, err := o.fit(m, &w, flags, scale)
+	rate, err := o.fit(m, &w, flags, scale, most)
 	if err != nil {
 		return Workload{}, err
 	}

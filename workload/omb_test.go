@@ -55,14 +55,14 @@ func without(key string) string {
 // loadText loads a file "My Load.yaml" of the given text in its own folder.
 func loadText(t *testing.T, text string, others map[string]string) (Workload, error) {
 	t.Helper()
-	grid, err := loadGrid(t, text, others, Overrides{}, false)
+	grid, err := loadGrid(t, text, others, Overrides{}, nil)
 	if err != nil {
 		return Workload{}, err
 	}
 	return grid[0], nil
 }
 
-func loadGrid(t *testing.T, text string, others map[string]string, flags Overrides, scale bool) ([]Workload, error) {
+func loadGrid(t *testing.T, text string, others map[string]string, flags Overrides, scale Scale) ([]Workload, error) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "workloads")
 	others = mapsWith(others, "My Load.yaml", text)
@@ -268,7 +268,7 @@ func TestLoadWithoutRate(t *testing.T) {
 	if err != nil || !w.Search || w.ProduceRate != 0 || w.Primary != "e2e-p90-sec" || w.Validate() != nil {
 		t.Errorf("%v: %+v", err, w)
 	}
-	grid, err := loadGrid(t, text, nil, Overrides{ProduceRate: new(500.0)}, false)
+	grid, err := loadGrid(t, text, nil, Overrides{ProduceRate: new(500.0)}, nil)
 	if err != nil || grid[0].Search || grid[0].ProduceRate != 500 || grid[0].Validate() != nil {
 		t.Errorf("%v: %+v", err, grid)
 	}
@@ -278,7 +278,7 @@ func TestLoadWithoutRate(t *testing.T) {
 func TestLoadUnderFlags(t *testing.T) {
 	text := with("producerRate: 10000000", "consumerBacklogSizeGB: 100", "payloadFile: none")
 	flags := Overrides{ProduceRate: new(500.0), Prefill: new(int64(1 << 20)), PayloadFile: new("testdata/lines.txt")}
-	grid, err := loadGrid(t, text, nil, flags, false)
+	grid, err := loadGrid(t, text, nil, flags, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,17 +290,17 @@ func TestLoadUnderFlags(t *testing.T) {
 
 func TestLoadUnreadable(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := LoadGrid(filepath.Join(folder, "none.yaml"), Overrides{}, false); !errors.Is(err, os.ErrNotExist) {
+	if _, err := LoadGrid(filepath.Join(folder, "none.yaml"), Overrides{}, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := LoadGrid(folder, Overrides{}, false); err == nil || !strings.HasPrefix(err.Error(), "workload: ") {
+	if _, err := LoadGrid(folder, Overrides{}, nil); err == nil || !strings.HasPrefix(err.Error(), "workload: ") {
 		t.Errorf("folder: %v", err)
 	}
 	large := filepath.Join(folder, "large.yaml")
 	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), maxFile+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadGrid(large, Overrides{}, false); err == nil || !strings.Contains(err.Error(), "larger than 16KiB") {
+	if _, err := LoadGrid(large, Overrides{}, nil); err == nil || !strings.Contains(err.Error(), "larger than 16KiB") {
 		t.Errorf("large file: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ strategies: [mutex, actor]
 `
 
 func TestOwnFileHonoursEveryKey(t *testing.T) {
-	grid, err := loadGrid(t, ownFile, map[string]string{"p.data": "abc"}, Overrides{}, false)
+	grid, err := loadGrid(t, ownFile, map[string]string{"p.data": "abc"}, Overrides{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestOwnFileDefaults(t *testing.T) {
 		{"{producers: 1, record-size: 100}", "my-load", "1 producer, 100 B records, closed loop", "produce-op/s"},
 		{"producers: 1\nprimary: cpu-sec/op\n", "my-load", "1 producer, closed loop", "cpu-sec/op"},
 	} {
-		grid, err := loadGrid(t, c.text, nil, Overrides{}, false)
+		grid, err := loadGrid(t, c.text, nil, Overrides{}, nil)
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 			continue
@@ -134,7 +134,7 @@ func TestOwnFileUnderFlags(t *testing.T) {
 		"a search":        {Overrides{Search: new(true)}, "1+1 1+3 2+1 2+3 10s 0 produce-p90-sec zipf 2 1113 true"},
 		"large records":   {Overrides{RecordSize: &RecordSize{Largest: 4096}}, "1+1 1+3 2+1 2+3 10s 100 cpu-sec/op zipf 2 12288 false"},
 	} {
-		grid, err := loadGrid(t, text, files, c.flags, false)
+		grid, err := loadGrid(t, text, files, c.flags, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,13 +149,13 @@ func TestOwnFileUnderFlags(t *testing.T) {
 		}
 	}
 	var field *FieldError
-	if _, err := loadGrid(t, text, files, Overrides{PayloadFile: &elsewhere}, false); !errors.As(err, &field) || field.Field != "--payload" {
+	if _, err := loadGrid(t, text, files, Overrides{PayloadFile: &elsewhere}, nil); !errors.As(err, &field) || field.Field != "--payload" {
 		t.Errorf("missing file of a flag: %v", err)
 	}
-	if _, err := loadGrid(t, "producers: 1\npayload: none.data\n", nil, Overrides{PayloadFile: new("testdata/lines.txt")}, false); err != nil {
+	if _, err := loadGrid(t, "producers: 1\npayload: none.data\n", nil, Overrides{PayloadFile: new("testdata/lines.txt")}, nil); err != nil {
 		t.Errorf("the flag's payload is there, the file's is not: %v", err)
 	}
-	grid, err := loadGrid(t, "producers: 1\nfind-max-rate: true\nslo: produce max < 1s\n", nil, Overrides{ProduceRate: new(5.0)}, false)
+	grid, err := loadGrid(t, "producers: 1\nfind-max-rate: true\nslo: produce max < 1s\n", nil, Overrides{ProduceRate: new(5.0)}, nil)
 	if err != nil || grid[0].Search || grid[0].Validate() != nil {
 		t.Errorf("%v: a rate does not end the search: %+v", err, grid)
 	}
@@ -195,7 +195,7 @@ var badOwnFiles = []struct{ name, text, want string }{
 
 func TestOwnFileRefuses(t *testing.T) {
 	for _, test := range badOwnFiles {
-		_, err := loadGrid(t, test.text, nil, Overrides{}, false)
+		_, err := loadGrid(t, test.text, nil, Overrides{}, nil)
 		var located *FileError
 		if !errors.As(err, &located) || !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: error is %T %v, want a *FileError", test.name, err, err)
@@ -208,7 +208,7 @@ func TestOwnFileRefuses(t *testing.T) {
 	for payload, want := range map[string]string{
 		"sub": "not a regular file", "empty": "the file is empty; give one with bytes to fill records with",
 	} {
-		_, err := loadGrid(t, "producers: 1\npayload: "+payload+"\n", map[string]string{"sub/x": "", "empty": ""}, Overrides{}, false)
+		_, err := loadGrid(t, "producers: 1\npayload: "+payload+"\n", map[string]string{"sub/x": "", "empty": ""}, Overrides{}, nil)
 		if err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf(`2:10: payload %s: %s`, payload, want)) {
 			t.Errorf("%s: %v", payload, err)
 		}
@@ -216,7 +216,7 @@ func TestOwnFileRefuses(t *testing.T) {
 }
 
 func TestExampleFiles(t *testing.T) {
-	grid, err := LoadGrid("testdata/events.yaml", Overrides{}, false)
+	grid, err := LoadGrid("testdata/events.yaml", Overrides{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,27 @@ package workload
 
 import "math"
 
+// Scale says of a workload whether a machine has room for it; a nil one scales nothing.
+type Scale func(*Workload) bool
+
+func (s Scale) fitsAll(grid []Workload) bool {
+	for i := range grid {
+		if !s(&grid[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// limits are what a file of OpenMessaging Benchmark is made to fit.
+type limits struct{ partitions, clients int }
+
+var mostOfARun = limits{MaxPartitions, MaxClients}
+
+func (l limits) halved() limits { return limits{max(l.partitions/2, 1), max(l.clients/2, 1)} }
+
+func (l limits) smallest() bool { return l == limits{1, 1} }
+
 // backlog makes the Prefill of a backlog, and what is drained of it.
 //
 // OpenMessaging Benchmark (WorkloadGenerator.buildAndDrainBacklog) stops the consumers, produces at the
@@ -9,7 +30,7 @@ import "math"
 // consumerBacklogSizeGB·2^30 bytes, and lets them go again beside the producers until no more than
 // 1 − backlogDrainRatio of that is left. So the log holds the size divided by the subscriptions, each of
 // which has it all to read. Here that log is written before the run.
-func (o *ombWorkload) backlog(m *mapping, w *Workload, flags *Overrides, scale bool) error {
+func (o *ombWorkload) backlog(m *mapping, w *Workload, flags *Overrides, scale Scale) error {
 	if o.consumerBacklogSizeGB == 0 {
 		if m.has("backlogDrainRatio") && o.backlogDrainRatio != 1 {
 			w.note("The backlogDrainRatio is not used, since there is no backlog.")
@@ -29,7 +50,7 @@ func (o *ombWorkload) backlog(m *mapping, w *Workload, flags *Overrides, scale b
 	if w.Prefill <= limit {
 		return nil
 	}
-	if !scale {
+	if scale == nil {
 		return m.valueError("consumerBacklogSizeGB", "%s of log are more than half of the %s that a run may write; raise --max-bytes, or give --scale for a smaller backlog",
 			proseSize(w.Prefill), FormatSize(w.MaxBytes))
 	}
@@ -44,7 +65,7 @@ func (o *ombWorkload) backlog(m *mapping, w *Workload, flags *Overrides, scale b
 // then fewer partitions, producers, consumers and subscriptions of the topic that is left. Each is divided
 // by the smallest whole number that does, and becomes at least 1. It returns the rate, which goes with the
 // producers, so that each of them keeps its own.
-func (o *ombWorkload) fit(m *mapping, w *Workload, flags *Overrides, scale bool) (rate float64, err error) {
+func (o *ombWorkload) fit(m *mapping, w *Workload, flags *Overrides, scale Scale, most limits) (rate float64, err error) {
 	producers := float64(o.topics) * float64(o.producersPerTopic)
 	dimensions := []struct {
 		key     string
@@ -52,19 +73,19 @@ func (o *ombWorkload) fit(m *mapping, w *Workload, flags *Overrides, scale bool)
 		highest func() int // given the others
 	}{
 		{"topics", &o.topics, func() int {
-			return min(MaxPartitions/o.partitionsPerTopic, MaxClients/o.producersPerTopic, MaxClients/product(o.subscriptionsPerTopic, o.consumerPerSubscription))
+			return min(most.partitions/o.partitionsPerTopic, most.clients/o.producersPerTopic, most.clients/product(o.subscriptionsPerTopic, o.consumerPerSubscription))
 		}},
-		{"partitionsPerTopic", &o.partitionsPerTopic, func() int { return MaxPartitions / o.topics }},
-		{"producersPerTopic", &o.producersPerTopic, func() int { return MaxClients / o.topics }},
-		{"consumerPerSubscription", &o.consumerPerSubscription, func() int { return MaxClients / product(o.topics, o.subscriptionsPerTopic) }},
-		{"subscriptionsPerTopic", &o.subscriptionsPerTopic, func() int { return MaxClients / product(o.topics, o.consumerPerSubscription) }},
+		{"partitionsPerTopic", &o.partitionsPerTopic, func() int { return most.partitions / o.topics }},
+		{"producersPerTopic", &o.producersPerTopic, func() int { return most.clients / o.topics }},
+		{"consumerPerSubscription", &o.consumerPerSubscription, func() int { return most.clients / product(o.topics, o.subscriptionsPerTopic) }},
+		{"subscriptionsPerTopic", &o.subscriptionsPerTopic, func() int { return most.clients / product(o.topics, o.consumerPerSubscription) }},
 	}
 	for _, d := range dimensions {
 		value, highest := *d.value, max(d.highest(), 1)
 		if value <= highest {
 			continue
 		}
-		if !scale {
+		if scale == nil {
 			return 0, m.valueError(d.key, "at most %d fit, with the rest of the file, in the %d partitions, %d producers and %d consumers of a run; lower it, or give --scale for a smaller run",
 				highest, MaxPartitions, MaxClients, MaxClients)
 		}

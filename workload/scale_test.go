@@ -7,6 +7,40 @@ import (
 	"testing"
 )
 
+// anything is a machine that has room for all that a run may have.
+func anything(*Workload) bool { return true }
+
+// few is a machine that has room for a hundred of each.
+func few(w *Workload) bool { return max(w.Partitions, w.Producers, w.Subscriptions*w.Partitions) <= 100 }
+
+// A scale that fits no machine's limits alone is halved until the machine has the room, and the notes tell all of it.
+func TestScaleToAMachine(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  Workload // what the test compares
+	}{
+		"what fits stays": {nil, Workload{Partitions: 4, Producers: 5, Consumers: 6, Subscriptions: 2, ProduceRate: 7000}},
+		"topics": {[]string{"topics: 1000", "partitionsPerTopic: 2", "producersPerTopic: 4"},
+			Workload{Partitions: 62, Producers: 124, Consumers: 186, Subscriptions: 2, ProduceRate: 7000 * 31 / 1000.}},
+		"subscriptions": {[]string{"subscriptionsPerTopic: 400", "partitionsPerTopic: 3", "consumerPerSubscription: 1"},
+			Workload{Partitions: 3, Producers: 5, Consumers: 33, Subscriptions: 33, ProduceRate: 7000}},
+	} {
+		grid, err := loadGrid(t, with(c.lines...), nil, Overrides{}, few)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if w := grid[0]; !few(&w) || w.Validate() != nil || (len(w.Notes) > 0) != (len(c.lines) > 0) {
+			t.Errorf("%s: %d producers, %d partitions, %d subscriptions at %v/s, want %d, %d, %d at %v/s, notes %q", name,
+				w.Producers, w.Partitions, w.Subscriptions, w.ProduceRate, c.want.Producers, c.want.Partitions, c.want.Subscriptions, c.want.ProduceRate, w.Notes)
+		}
+	}
+	nothing := func(*Workload) bool { return false }
+	if grid, err := loadGrid(t, with(), nil, Overrides{}, nothing); err != nil || grid[0].Partitions != 1 || grid[0].Producers != 1 {
+		t.Errorf("where nothing fits: %v, %v", grid, err)
+	}
+}
+
 func TestScale(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
@@ -52,7 +86,7 @@ func TestScale(t *testing.T) {
 			"subscriptionsPerTopic: 2147483647", "consumerPerSubscription: 2147483647", "producerRate: 9000000", "messageSize: 24"},
 			Workload{Partitions: 1023, Producers: 9999, Consumers: 9999, Subscriptions: 9999, ProduceRate: 9e6 * 9999 / (2147483647.0 * 2147483647)}, nil},
 	} {
-		grid, err := loadGrid(t, with(c.lines...), nil, Overrides{}, true)
+		grid, err := loadGrid(t, with(c.lines...), nil, Overrides{}, anything)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -76,12 +110,12 @@ func near(a, b float64) bool { return a == b || a/b > 1-1e-12 && a/b < 1+1e-12 }
 // A file of a million topics and a backlog of 100 GiB is refused, or becomes one that can be run.
 func TestScaleOfAMillionTopics(t *testing.T) {
 	const file = "testdata/topics.yaml"
-	_, err := LoadGrid(file, Overrides{MaxBytes: new(int64(1 << 40))}, false)
+	_, err := LoadGrid(file, Overrides{MaxBytes: new(int64(1 << 40))}, nil)
 	var located *FileError
 	if !errors.As(err, &located) || located.Line != 3 || !strings.Contains(err.Error(), "--scale") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error is %v", err)
 	}
-	grid, err := LoadGrid(file, Overrides{}, true)
+	grid, err := LoadGrid(file, Overrides{}, anything)
 	if err != nil {
 		t.Fatal(err)
 	}

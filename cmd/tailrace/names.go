@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tailrace/harness"
 	"tailrace/strategies"
 	"tailrace/workload"
 )
@@ -129,7 +130,11 @@ func (f *runFlags) findWorkload(name string) ([]workload.Workload, error) {
 		}
 		return workload.Grid(preset, f.overrides)
 	}
-	grid, err := workload.LoadGrid(name, f.overrides, f.scale)
+	var scale workload.Scale
+	if f.scale {
+		scale = harness.Fits
+	}
+	grid, err := workload.LoadGrid(name, f.overrides, scale)
 	var file *fs.PathError
 	if errors.As(err, &file) {
 		return nil, usagef("--workloads %s: %w", name, file.Err)
