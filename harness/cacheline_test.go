@@ -54,8 +54,10 @@ func blocksOf(worker *worker) written {
 	addSlice(w, "batch", worker.build(worker.clients[0], 0, 0))
 	for _, c := range worker.clients {
 		w.addStruct("client", c)
-		w.addStruct("checker", c.checker)
-		addSlice(w, "sequences", c.checker.sequences)
+		if c.checker != nil {
+			w.addStruct("checker", c.checker)
+			addSlice(w, "sequences", c.checker.sequences)
+		}
 		if c.consumed != nil {
 			w.add("consumed", unsafe.Pointer(&c.consumed.Int64), unsafe.Sizeof(c.consumed.Int64))
 		}

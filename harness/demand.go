@@ -32,7 +32,7 @@ const (
 	// eagerClients are made before the load begins, so that its window has no allocations of theirs.
 	eagerClients = 1 << 16
 	// clientBytes is what a client takes with the largest handle of a strategy, and handles' share of their log's list.
-	clientBytes = 1280
+	clientBytes = 1536
 	// logBytes is what the largest model takes for an open log: atomics, whose ring has 2^14 slots.
 	logBytes = 512 << 10
 	// logGoroutines are those of an open log at most: who wakes, who syncs, who owns.

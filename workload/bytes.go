@@ -34,6 +34,9 @@ func MeanBatchBytes(w *Workload) float64 {
 	return batchHeaderBytes + float64(max(w.BatchRecords, 0))*(max(mean, 0)+recordOverheadBytes)
 }
 
+// afterWindow is longer than the load goes on when its window has closed.
+const afterWindow = 50 * time.Millisecond
+
 // improbable is how many standard deviations a sum of many draws stays within for all that a run sees:
 // more happens once in a thousand million times.
 const improbable = 6
@@ -82,15 +85,16 @@ func (w *Workload) PacedBytes() int64 {
 	if appends == 0 {
 		return 0
 	}
-	appends *= (w.Ramp + w.Duration + time.Second).Seconds()
+	appends *= (w.Ramp + w.Duration + afterWindow).Seconds()
+	group := float64(max(w.Burst, 1))
 	if w.Arrivals == ArrivalsPoisson || w.Workers > 0 {
 		// The variance of a Poisson process of groups is that of the operations times the operations of a
-		// group. Each client's own deviation counts, since each has a share of its own.
-		appends += improbable * math.Sqrt(appends*(clients+float64(max(w.Burst, 1))))
+		// group. The tail of one of few groups is longer than that of a normal distribution (Bernstein).
+		appends += improbable * (math.Sqrt(appends*group) + group)
 	}
-	appends += clients + float64(max(w.Burst, 1)-1)
+	appends += clients + group - 1
 	_, deviation := w.recordMoments()
-	bytes := appends*MeanBatchBytes(w) + improbable*deviation*math.Sqrt(appends*float64(w.BatchRecords)*clients)
+	bytes := appends*MeanBatchBytes(w) + improbable*(deviation*math.Sqrt(appends*float64(w.BatchRecords))+float64(BatchBytes(w)))
 	// What each goroutine has taken and not written yet: its piece, but for the share of all pieces below, and a
 	// batch that does not fit what is left of one.
 	bytes += float64(BatchBytes(w)) * (4*clients + float64(w.Partitions))

@@ -11,7 +11,9 @@ import (
 func anything(*Workload) bool { return true }
 
 // few is a machine that has room for a hundred of each.
-func few(w *Workload) bool { return max(w.Partitions, w.Producers, w.Subscriptions*w.Partitions) <= 100 }
+func few(w *Workload) bool {
+	return max(w.Partitions, w.Producers, w.Subscriptions*w.Partitions) <= 100
+}
 
 // A scale that fits no machine's limits alone is halved until the machine has the room, and the notes tell all of it.
 func TestScaleToAMachine(t *testing.T) {
