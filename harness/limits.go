@@ -45,10 +45,14 @@ func storedBytes(w *workload.Workload) int64 {
 // report.
 const resultBytes = 64 << 20
 
-// Fits reports whether this machine has the memory and the descriptors for a load, with some of both to spare.
+// Fits reports whether a load can be run and this machine has the memory and the descriptors for it, with memory to
+// spare.
 func Fits(w *workload.Workload) bool {
 	load := *w
 	load.MaxBytes = load.Bound()
+	if load.Validate() != nil {
+		return false
+	}
 	d := demandOf(&load)
 	free, files := availableMemory(), descriptors()
 	return (free <= 0 || d.bytes <= free/2) && d.files(&load, Place{Kind: StorageDisk}, rawIsLimit(&load)) <= files

@@ -112,9 +112,9 @@ func (w *Workload) checkBytes() *FieldError {
 	case w.Prefill > w.MaxBytes:
 		return fieldError("--prefill", prefill, "more than the %s that a run may write; lower it, or raise --max-bytes", FormatSize(w.MaxBytes))
 	case appends > float64(w.MaxBytes-w.Prefill) && w.Prefill == 0:
-		return fieldError("--max-bytes", FormatSize(w.MaxBytes), "less than one batch for each producer, %s bytes", formatNumber(appends))
+		return fieldError("--max-bytes", FormatSize(w.MaxBytes), "less than one batch for each producer, %s bytes; raise it, or lower --producers or --record-size", formatNumber(appends))
 	case appends > float64(w.MaxBytes-w.Prefill):
-		return fieldError("--prefill", prefill, "leaves less than one batch for each producer of the %s that a run may write", FormatSize(w.MaxBytes))
+		return fieldError("--prefill", prefill, "leaves less than one batch for each producer of the %s that a run may write; lower it, or raise --max-bytes", FormatSize(w.MaxBytes))
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func TestValidateRefuses(t *testing.T) {
 		{func(w *Workload) { w.Prefill = -1 }, "--prefill -1: less than 0 bytes"},
 		{func(w *Workload) { w.MaxBytes = 0 }, "--max-bytes 0: a run needs a bound on what it may write"},
 		{func(w *Workload) { w.Prefill = 4 << 30 }, "--prefill 4GiB: more than the 2GiB that a run may write; lower it, or raise --max-bytes"},
-		{func(w *Workload) { w.Prefill = 2<<30 - 1<<10 }, "--prefill 2097151KiB: leaves less than one batch for each producer of the 2GiB that a run may write"},
+		{func(w *Workload) { w.Prefill = 2<<30 - 1<<10 }, "--prefill 2097151KiB: leaves less than one batch for each producer of the 2GiB that a run may write; lower it, or raise --max-bytes"},
 	}
 	for _, test := range tests {
 		w := roles()
