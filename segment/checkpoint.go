@@ -174,15 +174,26 @@ func (v View) point() Point { return Point{Base: v.Base(), Position: v.Size, Off
 
 // Close makes the log durable, marks it as closed cleanly unless it has failed, and releases the segments.
 // No other call may overlap or follow it.
+//
+// The segments are released first, and the mark is written after: a process that has no more descriptors has
+// those of the segments then.
 func (c *Checkpoint) Close(sealed []View, active View, failed bool) error {
-	err := active.Files.Seal(active.Size)
-	if err == nil && !failed {
-		err = c.markClean(sealed, active)
+	err := active.Files.sealLog(active.Size)
+	clean := err == nil && !failed
+	if clean {
+		err = c.syncAll(sealed, active)
 	}
-	return errors.Join(err, closeFiles(sealed, active), c.mapping.Close())
+	released := closeFiles(sealed, active)
+	clean = clean && err == nil && released == nil
+	err = errors.Join(err, released, active.Files.cutIndexes(active.Size))
+	if clean && err == nil {
+		err = writeCleanMark(c.storage, sealed, active)
+	}
+	return errors.Join(err, c.mapping.Close())
 }
 
-func (c *Checkpoint) markClean(sealed []View, active View) error {
+// syncAll makes the log durable, and the recovery point and the log start, in both slots.
+func (c *Checkpoint) syncAll(sealed []View, active View) error {
 	if c.point.value != active.point() {
 		if err := c.storage.SyncDir(); err != nil {
 			return err
@@ -194,8 +205,5 @@ func (c *Checkpoint) markClean(sealed []View, active View) error {
 	// Twice, so that both slots hold it.
 	c.Advance(active)
 	c.start.store(c.start.value)
-	if err := c.mapping.Sync(); err != nil {
-		return err
-	}
-	return writeCleanMark(c.storage, sealed, active)
+	return c.mapping.Sync()
 }

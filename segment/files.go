@@ -203,6 +203,14 @@ func (f *Files) Sync() error { return f.log.Sync() }
 // and the log to that size, behind which a failed write may have left a part of a batch. Readers of views
 // up to that size may go on; writers may not.
 func (f *Files) Seal(size int64) error {
+	if err := f.sealLog(size); err != nil {
+		return err
+	}
+	return f.cutIndexes(size)
+}
+
+// sealLog is the part of Seal that is not about the index files.
+func (f *Files) sealLog(size int64) error {
 	written, err := f.log.Size()
 	if err == nil && written > size {
 		err = f.log.Truncate(size)
@@ -216,9 +224,16 @@ func (f *Files) Seal(size int64) error {
 		ix = *trusted
 	}
 	f.sums = indexes{ix.offsets[:n], ix.times[:n]}.sums()
+	return nil
+}
+
+// cutIndexes is the rest of Seal, for which the segment need not be open any more. It takes a descriptor
+// for a moment.
+func (f *Files) cutIndexes(size int64) error {
 	if f.index == nil {
 		return nil
 	}
+	n := slots(size, f.config.Interval) * entrySize
 	return errors.Join(
 		f.config.Storage.Truncate(fileName(f.base, indexSuffix), n),
 		f.config.Storage.Truncate(fileName(f.base, timeSuffix), n))
@@ -238,11 +253,15 @@ func (f *Files) Close() error {
 }
 
 // Remove closes sealed segments and removes their files, in the order given. No other call may overlap or
-// follow it. It goes on after an error.
+// follow it. It goes on after an error. That a file is gone already is one, too: somebody else is at work in
+// the directory.
 func Remove(sealed []View) error {
 	var errs []error
 	for _, v := range sealed {
-		errs = append(errs, v.Files.release(), removeFiles(v.Files.config.Storage, v.Files.base))
+		errs = append(errs, v.Files.release())
+		for _, suffix := range suffixes() {
+			errs = append(errs, v.Files.config.Storage.Remove(fileName(v.Files.base, suffix)))
+		}
 	}
 	return errors.Join(errs...)
 }

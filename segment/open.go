@@ -313,7 +313,7 @@ func (o *opening) orphaned(name string) bool {
 // Close seals the active segment at the end of its view and releases segments that have no checkpoint. No
 // other call may overlap or follow it.
 func Close(sealed []View, active View) error {
-	return errors.Join(active.Files.Seal(active.Size), closeFiles(sealed, active))
+	return errors.Join(active.Files.sealLog(active.Size), closeFiles(sealed, active), active.Files.cutIndexes(active.Size))
 }
 
 func closeFiles(sealed []View, active View) error {

@@ -3,20 +3,24 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // Dir is a Storage of files in one directory.
 //
-// It works on raw descriptors: os.File.ReadAt counts references on a word that all readers of the
+// The directory is the one that was opened, and locked, under the path: its descriptor decides. It can be
+// renamed, another can take its name, and the process can change its own directory meanwhile. The path is
+// only what errors name.
+//
+// Files are raw descriptors: os.File.ReadAt counts references on a word that all readers of the
 // file share (internal/poll), a hidden lock inside a read that is meant to have none.
 type Dir struct {
 	path     string
-	fd       int // of the directory, which carries the lock and is synced
+	fd       int // of the directory, which carries the lock and is synced; −1 after Close
 	readOnly bool
 }
 
@@ -33,6 +37,8 @@ func OpenDir(path string) (*Dir, error) {
 	err = retry(func() error { return unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if err == unix.EWOULDBLOCK {
 		err = fmt.Errorf("%w: %s", ErrLocked, path)
+	} else if err != nil {
+		err = failed("lock", path, err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -73,15 +79,11 @@ func makeDir(path string) error {
 }
 
 func openDir(path string) (*Dir, error) {
-	d := &Dir{path: path}
-	err := retry(func() (err error) {
-		d.fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		return err
-	})
+	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, failed("open", path, err)
+		return nil, failed("open", path, cause(err, unix.AT_FDCWD, 0))
 	}
-	return d, nil
+	return &Dir{path: path, fd: fd}, nil
 }
 
 // OpenLog implements Storage.
@@ -90,7 +92,7 @@ func (d *Dir) OpenLog(name string, create bool) (LogFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dirLog{fd: fd, name: name}, nil
+	return &dirLog{fd: fd, path: d.at(name)}, nil
 }
 
 // MapIndex implements Storage.
@@ -105,70 +107,83 @@ func (d *Dir) MapIndex(name string, size int64, create bool) (Mapping, error) {
 	if !d.readOnly {
 		protection |= unix.PROT_WRITE
 		if err := retry(func() error { return allocate(fd, size) }); err != nil {
-			return nil, failed("allocate", name, err)
+			return nil, failed("allocate", d.at(name), cause(err, fd, size))
 		}
 	}
 	p, err := unix.Mmap(fd, 0, int(size), protection, unix.MAP_SHARED)
-	if err == unix.ENOMEM {
-		// The limit is vm.max_map_count, by default 65,530.
-		return nil, failed("map", name, fmt.Errorf("%w: a process may have no more mappings; each segment has two", err))
-	}
 	if err != nil {
-		return nil, failed("map", name, err)
+		return nil, failed("map", d.at(name), cause(err, fd, size))
 	}
-	return &dirMapping{p: p, name: name}, nil
+	return &dirMapping{p: p, path: d.at(name)}, nil
 }
 
 // Create implements Storage.
 func (d *Dir) Create(name string) error {
-	f, err := os.Create(filepath.Join(d.path, name))
+	fd, err := d.openWith(name, d.access()|unix.O_CREAT|unix.O_TRUNC)
 	if err != nil {
-		return fmt.Errorf("segment: %w", err)
+		return err
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	if err := unix.Close(fd); err != nil {
+		return failed("close", d.at(name), err)
 	}
 	return nil
 }
 
 // Truncate implements Storage.
 func (d *Dir) Truncate(name string, size int64) error {
-	if err := os.Truncate(filepath.Join(d.path, name), size); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	fd, err := d.open(name, false)
+	if err != nil {
+		return err
+	}
+	if err := retry(func() error { return unix.Ftruncate(fd, size) }); err != nil {
+		err = failed("truncate", d.at(name), cause(err, fd, size))
+		return errors.Join(err, unix.Close(fd))
+	}
+	if err := unix.Close(fd); err != nil {
+		return failed("close", d.at(name), err)
 	}
 	return nil
 }
 
 // Rename implements Storage.
 func (d *Dir) Rename(from, to string) error {
-	if err := os.Rename(filepath.Join(d.path, from), filepath.Join(d.path, to)); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	if err := retry(func() error { return unix.Renameat(d.fd, from, d.fd, to) }); err != nil {
+		return failed("rename", d.at(from), d.cause(err))
 	}
 	return nil
 }
 
 // Remove implements Storage.
 func (d *Dir) Remove(name string) error {
-	if err := os.Remove(filepath.Join(d.path, name)); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	if err := retry(func() error { return unix.Unlinkat(d.fd, name, 0) }); err != nil {
+		return failed("remove", d.at(name), d.cause(err))
 	}
 	return nil
 }
 
 // Size implements Storage.
 func (d *Dir) Size(name string) (int64, error) {
-	info, err := os.Stat(filepath.Join(d.path, name))
-	if err != nil {
-		return 0, fmt.Errorf("segment: %w", err)
+	var st unix.Stat_t
+	if err := retry(func() error { return unix.Fstatat(d.fd, name, &st, 0) }); err != nil {
+		return 0, failed("stat", d.at(name), d.cause(err))
 	}
-	return info.Size(), nil
+	return st.Size, nil
 }
 
 // List implements Storage.
 func (d *Dir) List() ([]string, error) {
-	entries, err := os.ReadDir(d.path)
+	// A descriptor of its own, since reading moves it.
+	fd, err := openAt(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, fmt.Errorf("segment: %w", err)
+		return nil, failed("list", d.path, d.cause(err))
+	}
+	f := os.NewFile(uintptr(fd), d.path)
+	entries, err := f.ReadDir(-1)
+	if err == nil {
+		err = d.exists()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, failed("list", d.path, err)
 	}
 	var names []string
 	for _, e := range entries {
@@ -176,12 +191,17 @@ func (d *Dir) List() ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
 // SyncDir implements Storage.
 func (d *Dir) SyncDir() error {
-	if err := retry(func() error { return unix.Fsync(d.fd) }); err != nil {
+	err := retry(func() error { return unix.Fsync(d.fd) })
+	if err == nil {
+		err = d.exists() // syncing a directory that has been removed succeeds
+	}
+	if err != nil {
 		return failed("sync", d.path, err)
 	}
 	return nil
@@ -197,152 +217,64 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-func (d *Dir) open(name string, create bool) (fd int, err error) {
-	flags := unix.O_RDWR | unix.O_CLOEXEC
+// at is what errors call a file: its path when the directory was opened.
+func (d *Dir) at(name string) string { return filepath.Join(d.path, name) }
+
+func (d *Dir) access() int {
 	if d.readOnly {
-		flags = unix.O_RDONLY | unix.O_CLOEXEC
+		return unix.O_RDONLY
 	}
+	return unix.O_RDWR
+}
+
+func (d *Dir) open(name string, create bool) (fd int, err error) {
+	flags := d.access()
 	if create {
 		flags |= unix.O_CREAT | unix.O_EXCL
 	}
-	err = retry(func() error {
-		fd, err = unix.Open(filepath.Join(d.path, name), flags, 0o644)
-		return err
-	})
-	if err != nil {
-		return -1, failed("open", name, err)
+	return d.openWith(name, flags)
+}
+
+func (d *Dir) openWith(name string, flags int) (fd int, err error) {
+	if d.readOnly && flags != unix.O_RDONLY {
+		return -1, failed("create", d.at(name), unix.EROFS)
+	}
+	if fd, err = openAt(d.fd, name, flags); err != nil {
+		return -1, failed("open", d.at(name), d.cause(err))
 	}
 	return fd, nil
 }
 
-// dirLog is an open log file.
-type dirLog struct {
-	fd      int
-	name    string
-	vectors []unix.Iovec // scratch of PwriteBatches
-}
-
-// Pread implements LogFile.
-func (l *dirLog) Pread(p []byte, position int64) (int, error) {
-	for n := 0; ; {
-		got, err := unix.Pread(l.fd, p[n:], position+int64(n))
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return n, failed("read", l.name, err)
-		case got == 0 || n+got == len(p):
-			return n + got, nil
-		default:
-			n += got
+// cause is the error of a call that names a file in the directory, with its cause.
+func (d *Dir) cause(err error) error {
+	if err == unix.ENOENT {
+		if removed := d.exists(); removed != nil {
+			return removed
 		}
 	}
+	return cause(err, d.fd, 0)
 }
 
-// Pwrite implements LogFile.
-func (l *dirLog) Pwrite(p []byte, position int64) error {
-	for len(p) > 0 {
-		n, err := unix.Pwrite(l.fd, p, position)
-		switch {
-		case err == unix.EINTR:
-		case err == nil && n == 0:
-			return failed("write", l.name, io.ErrShortWrite)
-		case err != nil:
-			return failed("write", l.name, err)
-		default:
-			p, position = p[n:], position+int64(n)
-		}
-	}
-	return nil
-}
-
-// PwriteBatches implements LogFile.
-func (l *dirLog) PwriteBatches(batches []Batch, position int64) error {
-	for len(batches) > 1 {
-		group := batches[:min(len(batches), maxVectors)]
-		n, err := l.pwritev(group, position)
-		if err == unix.EINTR {
-			continue
-		}
-		if err == nil && n == 0 {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
-			return failed("write", l.name, err)
-		}
-		position += n
-		for len(batches) > 0 && n >= int64(len(batches[0])) {
-			n -= int64(len(batches[0]))
-			batches = batches[1:]
-		}
-		if n > 0 {
-			if err := l.Pwrite(batches[0][n:], position); err != nil {
-				return err
-			}
-			position += int64(len(batches[0])) - n
-			batches = batches[1:]
-		}
-	}
-	if len(batches) == 1 {
-		return l.Pwrite(batches[0], position)
-	}
-	return nil
-}
-
-// Sync implements LogFile.
-func (l *dirLog) Sync() error {
-	if err := retry(func() error { return datasync(l.fd) }); err != nil {
-		return failed("sync", l.name, err)
-	}
-	return nil
-}
-
-// Size implements LogFile.
-func (l *dirLog) Size() (int64, error) {
+// exists gives errRemoved if the directory has no name any more.
+func (d *Dir) exists() error {
 	var st unix.Stat_t
-	if err := retry(func() error { return unix.Fstat(l.fd, &st) }); err != nil {
-		return 0, failed("stat", l.name, err)
+	if err := retry(func() error { return unix.Fstat(d.fd, &st) }); err != nil {
+		return err
 	}
-	return st.Size, nil
-}
-
-// Truncate implements LogFile.
-func (l *dirLog) Truncate(size int64) error {
-	if err := retry(func() error { return unix.Ftruncate(l.fd, size) }); err != nil {
-		return failed("truncate", l.name, err)
+	if st.Nlink == 0 {
+		return errRemoved
 	}
 	return nil
 }
 
-// Close implements LogFile.
-func (l *dirLog) Close() error {
-	if err := unix.Close(l.fd); err != nil {
-		return failed("close", l.name, err)
-	}
-	return nil
-}
+var errRemoved = errors.New("the directory has been removed")
 
-type dirMapping struct {
-	p    []byte
-	name string
-}
-
-// Bytes implements Mapping.
-func (m *dirMapping) Bytes() []byte { return m.p }
-
-// Sync implements Mapping.
-func (m *dirMapping) Sync() error {
-	if err := unix.Msync(m.p, unix.MS_SYNC); err != nil {
-		return failed("sync", m.name, err)
-	}
-	return nil
-}
-
-// Close implements Mapping.
-func (m *dirMapping) Close() error {
-	if err := unix.Munmap(m.p); err != nil {
-		return failed("unmap", m.name, err)
-	}
-	return nil
+func openAt(dir int, name string, flags int) (fd int, err error) {
+	err = retry(func() error {
+		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0o644)
+		return err
+	})
+	return fd, err
 }
 
 func failed(action, name string, err error) error {
