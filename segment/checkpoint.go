@@ -69,7 +69,7 @@ type slots2 struct {
 // openCheckpoint opens the file, or makes it. Slots that make no sense are as if they were empty: what
 // they said is then not known.
 func openCheckpoint(s Storage) (*Checkpoint, error) {
-	size, err := s.Size(pointFile)
+	_, err := s.Size(pointFile)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return nil, err
@@ -77,12 +77,6 @@ func openCheckpoint(s Storage) (*Checkpoint, error) {
 	m, err := s.MapIndex(pointFile, pointFileSize, missing)
 	if err != nil {
 		return nil, err
-	}
-	if size > pointFileSize {
-		err = s.Truncate(pointFile, pointFileSize)
-	}
-	if err != nil {
-		return nil, errors.Join(err, m.Close())
 	}
 	p := m.Bytes()
 	c := &Checkpoint{storage: s, mapping: m}

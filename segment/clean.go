@@ -33,6 +33,8 @@ const (
 //	at the end
 //	 0  CRC-32C of all before    uint32
 const (
+	atCleanVersion = 8
+
 	cleanHeader = 32
 	cleanEntry  = 32
 	cleanFooter = 4
@@ -90,35 +92,27 @@ func writeCleanMark(s Storage, sealed []View, active View) error {
 	return s.SyncDir()
 }
 
-// readCleanMark returns nil where there is no mark, or none that makes sense: the log itself is then to be
-// read.
-func readCleanMark(s Storage) (*cleanMark, error) {
-	size, err := s.Size(cleanFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// cleanVersionOf is the version of a mark, whatever it is: all have the magic, the version and the checksum at the
+// end. It is 0 for bytes that are no mark.
+func cleanVersionOf(p []byte) uint32 {
+	if len(p) < cleanHeader+cleanFooter {
+		return 0
 	}
-	if err != nil || size < cleanHeader+cleanEntry+cleanFooter {
-		return nil, err
+	body, footer := p[:len(p)-cleanFooter], p[len(p)-cleanFooter:]
+	if string(body[:len(cleanMagic)]) != cleanMagic || binary.BigEndian.Uint32(footer) != crc32.Checksum(body, castagnoli) {
+		return 0
 	}
-	m, err := s.MapIndex(cleanFile, size, false)
-	if err != nil {
-		return nil, err
-	}
-	mark := decodeCleanMark(m.Bytes())
-	return mark, m.Close()
+	return binary.BigEndian.Uint32(body[atCleanVersion:])
 }
 
 // decodeCleanMark returns nil for bytes that are no clean mark.
 func decodeCleanMark(p []byte) *cleanMark {
-	if len(p) < cleanHeader+cleanEntry+cleanFooter {
+	if cleanVersionOf(p) != cleanVersion || len(p) < cleanHeader+cleanEntry+cleanFooter {
 		return nil
 	}
-	body, footer := p[:len(p)-cleanFooter], p[len(p)-cleanFooter:]
+	body := p[:len(p)-cleanFooter]
 	n := (len(body) - cleanHeader) / cleanEntry
-	if binary.BigEndian.Uint32(footer) != crc32.Checksum(body, castagnoli) ||
-		string(body[:len(cleanMagic)]) != cleanMagic ||
-		binary.BigEndian.Uint32(body[8:]) != cleanVersion ||
-		int(binary.BigEndian.Uint32(body[12:])) != n || len(body) != cleanHeader+n*cleanEntry {
+	if int(binary.BigEndian.Uint32(body[12:])) != n || len(body) != cleanHeader+n*cleanEntry {
 		return nil
 	}
 	mark := &cleanMark{interval: int64(binary.BigEndian.Uint64(body[16:])), segments: make([]cleanSegment, n)}

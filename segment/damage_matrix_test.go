@@ -2,7 +2,9 @@ package segment_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +120,39 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// foreign is the place of what no crash leaves in a damaged file: a sound batch with another stamp above the recovery
+// point, or a recovery point with more than slots, or, perhaps, without a valid one: a first Open can have left that.
+func (l small) foreign(c checker, files map[string][]byte, file string, want judgement) (where *place, perhaps bool) {
+	if file == pointFile {
+		if len(files[file]) > pointFileSize {
+			return &place{file, pointFileSize}, false
+		}
+		known, storage := l.closed, segmenttest.NewDisk()
+		c.must("WriteFile", storage.WriteFile(pointFile, files[file]))
+		c.must("Inspect", segment.Inspect(c.t.Context(), storage, segment.InspectOptions{File: pointFile}, func(i segment.Item) error {
+			slot, is := i.(*segment.CheckpointSlot)
+			known = known || is && slot.Valid
+			return nil
+		}))
+		if at := bytes.IndexFunc(files[file], func(r rune) bool { return r != 0 }); !known && at >= 0 {
+			return &place{file, int64(at / 32 * 32)}, true
+		}
+		return nil, false
+	}
+	if want.cut == nil || want.cut.File != file {
+		return nil, false
+	}
+	i, _ := l.log.find(want.cut.Offset)
+	if i+1 >= len(l.log.bounds) {
+		return nil, false
+	}
+	b, got := l.log.batch(i), files[file][want.cut.Position:]
+	if len(got) < len(b) || !bytes.Equal(got[8:12], b[8:12]) || !bytes.Equal(got[17:len(b)], b[17:]) {
+		return nil, false
+	}
+	return &place{file, want.cut.Position}, false
+}
+
 // damage opens the log with one file replaced, or removed where there are no bytes, and looks at everything.
 func (l small) damage(t *testing.T, file, what string, damaged []byte) {
 	t.Helper()
@@ -138,6 +173,18 @@ func (l small) damage(t *testing.T, file, what string, damaged []byte) {
 	config := smallConfig
 	config.Storage = d
 	p, err := segment.Open(config)
+	foreign, perhaps := l.foreign(c, files, file, want)
+	if foreign != nil && !(perhaps && err == nil) || errors.Is(err, segment.ErrForeign) {
+		var got *segment.ForeignError
+		if foreign == nil || !errors.As(err, &got) || got.File != foreign.file || got.Position != foreign.position {
+			c.fatalf("Open gives %v, want it to be foreign at %+v", err, foreign)
+		}
+		c.released(d)
+		if !maps.EqualFunc(d.Files(), files, bytes.Equal) {
+			c.fatalf("Open gives %v, and has changed files", err)
+		}
+		return
+	}
 	if err != nil {
 		c.refused(d, err, want, files)
 		return

@@ -11,6 +11,9 @@ var (
 	ErrInvalid = errors.New("segment: invalid batch")
 	// ErrCorrupt: stored bytes are not what was written; a *CorruptError says where.
 	ErrCorrupt = errors.New("segment: corrupt")
+	// ErrForeign: a directory holds what this store does not write, and what no crash of it leaves; a
+	// *ForeignError says where.
+	ErrForeign = errors.New("segment: not written by this store")
 	// ErrCompressed: the records of a compressed batch are not decoded.
 	ErrCompressed = errors.New("segment: batch is compressed")
 	// ErrLocked: the directory is the storage of another partition that is open.
@@ -46,6 +49,22 @@ func (e *CorruptError) Unwrap() []error { return []error{ErrCorrupt, e.Cause} }
 func corrupt(base, position int64, cause error) error {
 	return &CorruptError{File: Name(base), Position: position, Cause: cause}
 }
+
+// ForeignError is the place of what this store does not write. Open gives it before it has changed anything. It
+// wraps ErrForeign and the cause.
+type ForeignError struct {
+	File     string // name in its storage
+	Position int64  // byte position in the file
+	Cause    error
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("segment: %s, byte %d: %v; this store does not write that, and nothing was changed: "+
+		"open another directory, or move the file away", e.File, e.Position, e.Cause)
+}
+
+// Unwrap gives ErrForeign and the cause.
+func (e *ForeignError) Unwrap() []error { return []error{ErrForeign, e.Cause} }
 
 // ShortBufferError is returned by a read whose first batch alone exceeds the buffer.
 type ShortBufferError struct {

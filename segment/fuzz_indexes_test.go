@@ -49,8 +49,16 @@ func FuzzIndexes(f *testing.F) {
 		c.Storage = s
 		opened, err := Open(c)
 		if err != nil {
-			if name != pointFile || !errors.Is(err, ErrCorrupt) {
+			_, foreign := errors.AsType[*ForeignError](err)
+			if !foreign && (name != pointFile || !errors.Is(err, ErrCorrupt)) {
 				t.Fatalf("%s makes Open fail: %v", name, err)
+			}
+			if foreign {
+				for file, want := range intact {
+					if file != name && !bytes.Equal(contents(t, s, file), want) || file == name && !bytes.Equal(contents(t, s, file), content) {
+						t.Fatalf("Open fails with %v, and %s has changed", err, file)
+					}
+				}
 			}
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"testing"
 )
 
@@ -97,7 +98,7 @@ func pointFileWith(point Point) []byte {
 }
 
 // Whatever lies in two logs, Open keeps the valid batches at their start and reports the rest, or says what
-// is bad below the recovery point and changes nothing.
+// is bad below the recovery point, or what no crash leaves, and changes nothing.
 func FuzzOpen(f *testing.F) {
 	one := build(record{1, []byte("key"), []byte("value")})
 	log := append(bytes.Clone(one), build(record{-5, nil, nil}, record{9, []byte{}, []byte{}})...)
@@ -150,8 +151,18 @@ func FuzzOpen(f *testing.F) {
 				t.Fatalf("Open = %v, want byte %d of %s", err, bad.Position, bad.File)
 			}
 			kept = logs
+		} else if foreign, is := errors.AsType[*ForeignError](err); is {
+			if known && bad == nil || known && foreignBatch(logs) == 0 {
+				t.Fatalf("Open = %v, with a recovery point and without a batch of another writer", err)
+			}
+			if bad != nil && !known && (foreign.File != bad.File || foreign.Position != bad.Position) && foreignBatch(logs) == 0 {
+				t.Fatalf("Open = %v, want byte %d of %s", err, bad.Position, bad.File)
+			}
+			kept = logs
 		} else if err != nil {
 			t.Fatal(err)
+		} else if bad != nil && !known {
+			t.Fatal("bad logs without a recovery point were opened")
 		}
 		for base := range logs {
 			log, there := kept[base]
@@ -174,6 +185,27 @@ func FuzzOpen(f *testing.F) {
 			checkView(t, v, kept[v.Base()])
 		}
 	})
+}
+
+// foreignBatch counts the places of logs at which something begins that could be a sound batch of another writer.
+func foreignBatch(logs map[int64][]byte) (n int) {
+	for _, log := range logs {
+		for at := range log {
+			if len(log)-at < minMessage0 {
+				break
+			}
+			size := Batch(log[at:]).Size()
+			if size < minMessage0 || size > int64(len(log)-at) {
+				continue
+			}
+			b := Batch(log[at : at+int(size)])
+			old := b[atMagic] < magic && binary.BigEndian.Uint32(b[atMessageCRC:]) == crc32.ChecksumIEEE(b[atMagic:])
+			if old || b.CheckCRC() == nil {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // checkView compares what can be read of a view with its log.

@@ -82,8 +82,7 @@ var holes = map[string]func(b segment.Batch) segment.Batch{
 		}
 		return b
 	},
-	"another batch": func(b segment.Batch) segment.Batch { return pair(99, b.BaseOffset()+2) },
-	"half a batch":  func(b segment.Batch) segment.Batch { return b[:len(b)/2] },
+	"half a batch": func(b segment.Batch) segment.Batch { return b[:len(b)/2] },
 }
 
 // A hole above the recovery point ends the log, with all batches and segments behind it. Below, it is damage.

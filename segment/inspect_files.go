@@ -195,16 +195,8 @@ func (st *state) directory(segments []*Segment) *Directory {
 
 // describe says what a file is that belongs to no segment.
 func (st *state) describe(name string) (what string, other bool) {
-	for _, k := range []struct{ suffix, what string }{
-		{".txnindex", "aborted transactions, of Kafka"},
-		{".snapshot", "producer state, of Kafka"},
-		{".deleted", "to be deleted, of Kafka"},
-		{".cleaned", "of a compaction, of Kafka"},
-		{".swap", "of a compaction, of Kafka"},
-	} {
-		if strings.HasSuffix(name, k.suffix) {
-			return k.what, true
-		}
+	if what := ofKafka(name); what != "" {
+		return what, true
 	}
 	switch name {
 	case pointFile:
@@ -213,10 +205,6 @@ func (st *state) describe(name string) (what string, other bool) {
 		return "the mark of a partition that was closed in order", true
 	case cleanFileNew:
 		return "left over from a close that was cut short", true
-	case "leader-epoch-checkpoint":
-		return "leader epochs, of Kafka", true
-	case "partition.metadata":
-		return "topic id, of Kafka", true
 	}
 	suffix := kindOf(name)
 	base, named := baseOf(name, suffix)
@@ -228,6 +216,31 @@ func (st *state) describe(name string) (what string, other bool) {
 	default:
 		return "", false
 	}
+}
+
+// ofKafka says what a file is that a broker of Kafka keeps, and this store does not; "" of others.
+func ofKafka(name string) string {
+	for _, k := range []struct{ suffix, what string }{
+		{".txnindex", "aborted transactions, of Kafka"},
+		{".snapshot", "producer state, of Kafka"},
+		{".deleted", "to be deleted, of Kafka"},
+		{".cleaned", "of a compaction, of Kafka"},
+		{".swap", "of a compaction, of Kafka"},
+	} {
+		if _, segment := parseName(name[:min(20, len(name))] + logSuffix); segment && strings.HasSuffix(name, k.suffix) {
+			return k.what
+		}
+	}
+	switch name {
+	case "leader-epoch-checkpoint":
+		return "leader epochs, of Kafka"
+	case "partition.metadata":
+		return "topic id, of Kafka"
+	case "meta.properties", "bootstrap.checkpoint", "cleaner-offset-checkpoint", "log-start-offset-checkpoint",
+		"recovery-point-offset-checkpoint", "replication-offset-checkpoint":
+		return "state of a broker, of Kafka"
+	}
+	return ""
 }
 
 // kindOf is the suffix of a file that is named as one of a segment, "" of others.

@@ -18,6 +18,7 @@ type counting struct {
 type countingLog struct {
 	LogFile
 	storage *counting
+	name    string
 }
 
 type countingMapping struct {
@@ -31,7 +32,7 @@ func (s *counting) OpenLog(name string, create bool) (LogFile, error) {
 	if err == nil {
 		s.logs.Add(1)
 	}
-	return countingLog{l, s}, err
+	return countingLog{l, s, name}, err
 }
 
 func (s *counting) MapIndex(name string, size int64, create bool) (Mapping, error) {
@@ -79,7 +80,9 @@ func (s *counting) SyncDir() error {
 }
 
 func (l countingLog) Pread(p []byte, position int64) (int, error) {
-	l.storage.reads.Add(1)
+	if _, log := parseName(l.name); log { // Open reads the small files
+		l.storage.reads.Add(1)
+	}
 	return l.LogFile.Pread(p, position)
 }
 

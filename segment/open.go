@@ -52,66 +52,84 @@ func (c *Cut) String() string {
 // segments that are missing there, give a *CorruptError, and no log is changed. At or above it, the log is
 // cut at the first bad batch, even if valid ones follow, and what was dropped is in Recovery.Cut. Open can
 // be repeated after any failure or crash.
+//
+// What no crash of this store can leave, that of another writer above all, gives a *ForeignError, and nothing in the
+// storage is touched.
 func Open(c Config) (*Partition, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	checkpoint, err := openCheckpoint(c.Storage)
-	if err != nil {
-		return nil, err
+	o := opening{config: c}
+	if err = o.survey(); err == nil {
+		err = o.open()
 	}
-	o := opening{config: c, checkpoint: checkpoint}
-	err = o.open()
 	if err != nil {
 		for _, v := range o.views {
 			err = errors.Join(err, v.Files.release())
 		}
-		return nil, errors.Join(err, checkpoint.mapping.Close())
+		if o.checkpoint != nil {
+			err = errors.Join(err, o.checkpoint.mapping.Close())
+		}
+		return nil, err
 	}
 	last := len(o.views) - 1
 	return &Partition{
 		Sealed:     o.views[:last:last],
 		Active:     newLogSegment(o.views[last]),
-		Checkpoint: checkpoint,
+		Checkpoint: o.checkpoint,
 		Recovery:   o.recovery,
 	}, nil
 }
 
-// opening is an Open while it goes on.
+// opening is an Open while it goes on: a survey, which changes nothing, and what follows from it.
 type opening struct {
 	config     Config
+	found      *found
 	checkpoint *Checkpoint
 	names      []string // of all files
 	bases      []int64  // of all segments that are not trimmed
 	trimmed    []int64  // of those that are, but are still there
 	point      Point
-	views      []View // of the segments so far
+	scans      []*scanned // of the logs that were read and stay, up to the one that is cut
+	views      []View     // of the segments so far
 	recovery   Recovery
 }
 
-func (o *opening) open() error {
-	mark, err := readCleanMark(o.config.Storage)
-	if err != nil {
+// survey finds out what there is, and whether it is to be opened at all.
+func (o *opening) survey() (err error) {
+	if o.found, err = look(o.config.Storage); err != nil {
 		return err
 	}
-	if err := o.list(mark); err != nil {
+	if err := o.list(); err != nil {
 		return err
 	}
-	if len(o.bases) == 0 {
-		if err := o.create(); err != nil {
+	for _, base := range o.trimmed {
+		if err := o.examine(base); err != nil {
 			return err
 		}
-		return o.finish()
 	}
-	if mark != nil && mark.point() == o.point {
+	if mark := o.found.mark; len(o.bases) > 0 && mark != nil && mark.point() == o.point {
 		if o.recovery.Clean, err = mark.matches(o.config, o.bases); err != nil {
 			return err
 		}
 	}
 	if o.recovery.Clean {
-		err = o.reopen(mark)
-	} else {
+		return nil
+	}
+	return o.scan()
+}
+
+func (o *opening) open() (err error) {
+	if o.checkpoint, err = openCheckpoint(o.config.Storage); err != nil {
+		return err
+	}
+	switch {
+	case len(o.bases) == 0:
+		err = o.create()
+	case o.recovery.Clean:
+		err = o.reopen(o.found.mark)
+	default:
 		err = o.recover()
 	}
 	if err != nil {
@@ -121,13 +139,11 @@ func (o *opening) open() error {
 }
 
 // list finds the segments, and what is known of them.
-func (o *opening) list(mark *cleanMark) (err error) {
-	if o.names, err = o.config.Storage.List(); err != nil {
-		return err
-	}
+func (o *opening) list() error {
+	o.names = o.found.names
 	o.bases = segmentBases(o.names)
-	start, point := bounds(o.checkpoint.start, o.checkpoint.point, o.bases, mark)
-	if o.checkpoint.start.known {
+	start, point := bounds(o.found.start, o.found.point, o.bases, o.found.mark)
+	if o.found.start.known {
 		n, found := slices.BinarySearch(o.bases, start.Base)
 		o.trimmed, o.bases = o.bases[:n], o.bases[n:]
 		if !found && (len(o.trimmed) > 0 || len(o.bases) > 0) {

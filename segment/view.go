@@ -352,7 +352,7 @@ func (v View) indexes(c *Cursor) (*indexes, error) {
 // rebuild makes the indexes of a segment anew, from its log, also where the view's end has been lowered.
 func (v View) rebuild(c *Cursor) (*indexes, error) {
 	v.End = -1
-	ix, size, err := v.index(c, func(Batch) {})
+	ix, size, err := v.index(c, func(Batch) error { return nil })
 	if err == nil && size != v.Size {
 		err = v.Files.corrupt(size, errUneven)
 	}
@@ -362,19 +362,21 @@ func (v View) rebuild(c *Cursor) (*indexes, error) {
 	return &ix, nil
 }
 
-// index makes the index entries of a view from its log, and calls visit for each batch. With an error come
-// the entries of the valid batches before it, which have size bytes.
-func (v View) index(c *Cursor, visit func(Batch)) (ix indexes, size int64, err error) {
+// index makes the index entries of a view from its log, and calls visit for each batch; its error is that of the
+// batch. With an error come the entries of the valid batches before it, which have size bytes.
+func (v View) index(c *Cursor, visit func(Batch) error) (ix indexes, size int64, err error) {
 	interval := v.Files.config.Interval
 	n := slots(v.Size, interval) * entrySize
 	ix = indexes{make([]byte, n), make([]byte, n)}
 	latest := int64(math.MinInt64)
 	err = v.Walk(c, func(b Batch, position int64) error {
+		if err := visit(b); err != nil {
+			return err
+		}
 		latest = max(latest, b.MaxTimestamp())
 		size = position + int64(len(b))
 		putEntries(ix.offsets, position, size, interval, b.BaseOffset(), position)
 		putEntries(ix.times, position, size, interval, latest, b.BaseOffset())
-		visit(b)
 		return nil
 	})
 	n = slots(size, interval) * entrySize
