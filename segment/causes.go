@@ -65,6 +65,10 @@ func shortOfSpace(fd int, size int64) string {
 	if err := retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {
 		return "blocks or inodes of the file system are used up"
 	}
+	return wordSpace(st, size)
+}
+
+func wordSpace(st unix.Statfs_t, size int64) string {
 	free := int64(st.Bavail) * int64(st.Bsize)
 	switch {
 	case st.Files > 0 && st.Ffree == 0:
@@ -72,51 +76,69 @@ func shortOfSpace(fd int, size int64) string {
 	case free < max(size, int64(st.Bsize)):
 		return fmt.Sprintf("%d bytes of the file system are free", free)
 	default:
-		return fmt.Sprintf("by now %d bytes of the file system are free; if that is not new, a quota of the directory is used up", free)
+		return fmt.Sprintf("by now %d bytes of the file system are free; if they were free before, a quota of the directory is used up", free)
 	}
+}
+
+// memory is what may keep a process from mapping a file; −1 stands for what is not known, or is no limit.
+type memory struct {
+	mappings, mostMappings int64
+	used, mostBytes        int64 // of address space
 }
 
 // shortOfMemory says why so many bytes can't be mapped.
 func shortOfMemory(size int64) string {
-	maps, mapsKnown := mappings()
-	most, mostKnown := readNumber("/proc/sys/vm/max_map_count")
-	if mapsKnown && mostKnown && maps >= most {
-		return fmt.Sprintf("this process has all %d mappings that it may have (vm.max_map_count), and each segment takes two: "+
-			"raise that, or use larger segments", most)
-	}
-	limit, limited := rlimit(unix.RLIMIT_AS)
-	pages, pagesKnown := readNumber("/proc/self/statm")
+	m := memory{mappings(), readNumber("/proc/sys/vm/max_map_count"), readNumber("/proc/self/statm"), -1}
 	page := int64(os.Getpagesize())
-	if limited && pagesKnown && pages*page+(size+page-1)/page*page > limit {
-		return fmt.Sprintf("%d bytes more than the %d that this process uses are above its limit of %d bytes of address space "+
-			"(ulimit -v): raise that, or use smaller segments", size, pages*page, limit)
+	if m.used >= 0 {
+		m.used *= page
 	}
-	if mapsKnown && mostKnown && (!limited || pagesKnown) {
-		return fmt.Sprintf("neither vm.max_map_count nor ulimit -v is reached, with %d mappings: the kernel, or the control group of "+
-			"this process, has no memory left", maps)
+	if limit, limited := rlimit(unix.RLIMIT_AS); limited {
+		m.mostBytes = limit
 	}
-	return "mappings (vm.max_map_count), address space (ulimit -v) or the kernel's memory are used up"
+	return m.word((size + page - 1) / page * page)
 }
 
-// mappings counts those of this process.
-func mappings() (n int64, known bool) {
-	known = readProc("/proc/self/maps", func(p []byte) bool {
+func (m memory) word(size int64) string {
+	counted := m.mappings >= 0 && m.mostMappings >= 0
+	switch {
+	case counted && m.mappings >= m.mostMappings:
+		return fmt.Sprintf("this process has all %d mappings that it may have (vm.max_map_count), and each segment takes two: "+
+			"raise that, or use larger segments", m.mostMappings)
+	case m.mostBytes >= 0 && m.used >= 0 && m.used+size > m.mostBytes:
+		return fmt.Sprintf("this process may have %d bytes of address space (ulimit -v), has %d, and %d more are asked for: "+
+			"raise that, or keep fewer or smaller segments", m.mostBytes, m.used, size)
+	case counted && (m.mostBytes < 0 || m.used >= 0):
+		return fmt.Sprintf("neither vm.max_map_count nor ulimit -v is reached, with %d mappings: the kernel, or the control group of "+
+			"this process, has no memory left", m.mappings)
+	default:
+		return "mappings (vm.max_map_count), address space (ulimit -v) or the memory of the kernel are used up"
+	}
+}
+
+// mappings counts those of this process; −1 where that can't be done.
+func mappings() (n int64) {
+	known := readProc("/proc/self/maps", func(p []byte) bool {
 		n += int64(bytes.Count(p, []byte{'\n'}))
 		return true
 	})
-	return n, known
+	if !known {
+		return -1
+	}
+	return n
 }
 
-// readNumber is the first number of a file of the kernel's.
-func readNumber(path string) (n int64, known bool) {
-	known = readProc(path, func(p []byte) bool {
+// readNumber is the first number of a file of the kernel's; −1 where there is none.
+func readNumber(path string) int64 {
+	n := int64(-1)
+	readProc(path, func(p []byte) bool {
 		digits, _, _ := bytes.Cut(p, []byte{' '})
-		var err error
-		n, err = strconv.ParseInt(string(bytes.TrimSpace(digits)), 10, 64)
-		known = err == nil
+		if number, err := strconv.ParseInt(string(bytes.TrimSpace(digits)), 10, 64); err == nil {
+			n = number
+		}
 		return false
-	}) && known
-	return n, known
+	})
+	return n
 }
 
 // readProc calls visit for pieces of a file until it returns false; it reports whether it could read. It needs

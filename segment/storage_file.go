@@ -179,8 +179,8 @@ func (d *Dir) List() ([]string, error) {
 	}
 	f := os.NewFile(uintptr(fd), d.path)
 	entries, err := f.ReadDir(-1)
-	if err == nil {
-		err = d.exists()
+	if removed := d.exists(); removed != nil {
+		err = removed
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, failed("list", d.path, err)
