@@ -56,9 +56,11 @@ const (
 	Reread
 	// Removed: the next open removes the file.
 	Removed
+	// Refused: no crash leaves that, so that the next open fails, and changes nothing.
+	Refused
 )
 
-// String names it: unknown, damage, dropped, kept, rebuilt, reread or removed.
+// String names it: unknown, damage, dropped, kept, rebuilt, reread, removed or refused.
 func (e Effect) String() string {
 	switch e {
 	case Damage:
@@ -73,6 +75,8 @@ func (e Effect) String() string {
 		return "reread"
 	case Removed:
 		return "removed"
+	case Refused:
+		return "refused"
 	default:
 		return "unknown"
 	}
@@ -93,6 +97,8 @@ func (e Effect) Meaning() string {
 		return "the next open does not rely on it and reads all logs"
 	case Removed:
 		return "the next open removes it"
+	case Refused:
+		return "no crash leaves that: the next open fails, and changes nothing"
 	default:
 		return "there is no recovery point that says whether it was durable"
 	}

@@ -124,7 +124,11 @@ func (in *inspection) batches(s *Segment) (err error) {
 	if zeros, err := in.allocated(&w, end, bad); err != nil || zeros > 0 {
 		return err
 	}
-	return in.ends(&Fault{File: s.File, Position: end, Cause: bad, Effect: in.state.effect(s.Base, end)})
+	effect, err := in.effect(s.File, s.Base, end, s.End)
+	if err != nil {
+		return err
+	}
+	return in.ends(&Fault{File: s.File, Position: end, Cause: bad, Effect: effect})
 }
 
 // records visits the records of a batch, as far as they decode.

@@ -165,7 +165,24 @@ func (st *state) has(name string) bool {
 	return found
 }
 
-// effect is that of a batch that is bad at a position of a log.
+// effect is that of bytes at a position of a log that are no valid batch with the base offset next.
+func (in *inspection) effect(file string, base, position, next int64) (effect Effect, err error) {
+	effect = in.state.effect(base, position)
+	if effect != Dropped {
+		return effect, nil
+	}
+	f, err := in.open(file)
+	if err != nil {
+		return effect, err
+	}
+	cause, err := strange(f, position, next)
+	if cause != nil {
+		effect = Refused
+	}
+	return effect, errors.Join(err, f.Close())
+}
+
+// effect is that of a batch that is bad at a position of a log, where a crash can have left it.
 func (st *state) effect(base, position int64) Effect {
 	switch {
 	case !st.ours:

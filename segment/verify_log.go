@@ -90,7 +90,11 @@ func (c *logCheck) batches() (err error) {
 
 // fault is a batch at a position that is none.
 func (c *logCheck) fault(position int64, cause error) error {
-	return &Fault{File: c.segment.File, Position: position, Cause: cause, Effect: c.state.effect(c.segment.Base, position)}
+	effect, err := c.effect(c.segment.File, c.segment.Base, position, c.next)
+	if err != nil {
+		return err
+	}
+	return &Fault{File: c.segment.File, Position: position, Cause: cause, Effect: effect}
 }
 
 func (c *logCheck) batch(p []byte, position int64) error {
@@ -150,6 +154,8 @@ func (c *logCheck) joins() error {
 	switch {
 	case last && found && c.state.pointAt.below(s.Base, s.Size):
 		return c.fault(s.Size, errShortLog)
+	case !last && s.End > live[i+1] && !c.state.pointAt.below(s.Base, s.Size):
+		return &Fault{File: Name(live[i+1]), Cause: errNoJoin, Effect: Refused}
 	case !last && s.End != live[i+1]:
 		return c.fault(s.Size, errNoJoin)
 	case !c.point:

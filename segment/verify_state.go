@@ -17,7 +17,11 @@ var (
 func (v *verification) checkpoint() error {
 	st := v.state
 	fault := func(position int64, cause error) error {
-		return &Fault{File: pointFile, Position: position, Cause: cause, Effect: Reread}
+		effect := Reread
+		if st.slotsSize > pointFileSize {
+			effect = Refused
+		}
+		return &Fault{File: pointFile, Position: position, Cause: cause, Effect: effect}
 	}
 	if st.slotsSize != pointFileSize {
 		return fault(min(st.slotsSize, pointFileSize), fmt.Errorf("file has %d bytes, not %d", st.slotsSize, pointFileSize))

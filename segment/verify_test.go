@@ -125,6 +125,13 @@ func TestVerifyFaults(t *testing.T) {
 			change(s, Name(b.segment), func(p []byte) []byte { p[atLeaderEpoch+3] = 1; return p })
 			return planted{Name(0), 0, Damage}
 		},
+		"leader epoch above the point": func(s Storage, p *partition) planted {
+			b := p.batches[3]
+			p.checkpoint.point.store(Point{Base: b.segment, Position: b.position, Offset: b.batch.BaseOffset()})
+			change(s, Name(b.segment), func(p []byte) []byte { p[b.position+atLeaderEpoch+3] = 1; return p })
+			remove(t, s, cleanFile)
+			return planted{Name(b.segment), b.position, Refused}
+		},
 		"largest timestamp": func(s Storage, p *partition) planted {
 			b := p.batches[2]
 			change(s, Name(b.segment), func(p []byte) []byte {

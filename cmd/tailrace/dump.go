@@ -49,7 +49,7 @@ base64 or null, timestamps are milliseconds since 1970. Each has a type:
   clean      file, position, index_interval, base_offset, end_offset, size,
              max_timestamp, index_crc, timeindex_crc
   fault      file, position, problem, effect (damage, dropped, kept, rebuilt,
-             reread, removed, unknown), meaning
+             reread, removed, refused, unknown), meaning
   verified   segments, batches, records, bytes
 
 Exit code 1 means that --verify has found a fault, or that a log holds bytes that
