@@ -37,8 +37,9 @@ const (
 	logBytes = 512 << 10
 	// logGoroutines are those of an open log at most: who wakes, who syncs, who owns.
 	logGoroutines = 3
-	// logFiles are the descriptors of an open log besides its segments.
-	logFiles = 1
+	// logFiles are the descriptors of an open log besides its segments: its directory, and the same for who looks at
+	// what is stored.
+	logFiles = 2
 	// otherFiles are those of a process.
 	otherFiles = 64
 	// stackBytes is what a goroutine takes.

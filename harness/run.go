@@ -88,6 +88,7 @@ type run struct {
 // partition is one log and where it is stored.
 type partition struct {
 	storage   segment.Storage
+	stored    segment.Storage // the same, to look at when the log has closed it
 	log       strategies.Log
 	prefilled int64 // records
 	batches   int64 // of the prefill; one a millisecond from firstTime on, in milliseconds since the epoch
@@ -173,6 +174,11 @@ func (r *run) perform() *Outcome {
 		}
 	}
 	verification := r.verify(workers)
+	for _, p := range r.partitions {
+		if err := p.stored.Close(); err != nil {
+			r.fail(err)
+		}
+	}
 	r.report(outcome, workers, m, verification)
 	return outcome
 }
@@ -203,9 +209,7 @@ func newRun(spec Spec) (*run, error) {
 	options.Sync.Bytes, options.Sync.Interval = load.SyncLimits()
 	for i := range load.Partitions {
 		p := &partition{ledgers: make([]ledger, ledgersOf(load))}
-		if spec.Dir == "" {
-			p.storage = segment.NewHeap()
-		} else if p.storage, err = segment.OpenDir(fmt.Sprintf("%s/%04d", spec.Dir, i)); err != nil {
+		if err := p.open(spec.Dir, i); err != nil {
 			return nil, err
 		}
 		options.Storage = p.storage
@@ -216,6 +220,22 @@ func newRun(spec Spec) (*run, error) {
 		r.partitions = append(r.partitions, p)
 	}
 	return r, nil
+}
+
+// open opens the storage of partition i: the heap, or below a directory.
+func (p *partition) open(dir string, i int) error {
+	if dir == "" {
+		p.storage = segment.NewHeap()
+		p.stored = p.storage
+		return nil
+	}
+	d, err := segment.OpenDir(fmt.Sprintf("%s/%04d", dir, i))
+	if err != nil {
+		return err
+	}
+	p.storage = d
+	p.stored, err = d.ReadOnly()
+	return err
 }
 
 // client is an access to a partition by a role, whose reads follow each other or don't.
@@ -272,7 +292,7 @@ func (r *run) verify(workers []*worker) results.Verification {
 		v.Skipped = r.strategy.Name + " stores nothing"
 	case r.failure.Load() == nil:
 		for _, p := range r.partitions {
-			err := p.walk.finish(p.storage, p.ledgers)
+			err := p.walk.finish(p.stored, p.ledgers)
 			v.RecordsWalked += p.walk.records
 			v.BatchesCRC += p.walk.batches
 			if err != nil {

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -15,7 +16,8 @@ import (
 // then. The call was about a file of so many bytes, 0 where it was not about bytes, with this descriptor or in a
 // directory with it.
 func cause(err error, fd int, size int64) error {
-	switch err {
+	errno, _ := errors.AsType[unix.Errno](err)
+	switch errno {
 	case unix.EMFILE:
 		return fmt.Errorf("%w: %s, and each open segment takes one: raise that, or use larger segments",
 			err, limited(unix.RLIMIT_NOFILE, "this process may have %d descriptors (ulimit -n)"))

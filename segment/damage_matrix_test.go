@@ -139,6 +139,12 @@ func (l small) foreign(c checker, files map[string][]byte, file string, want jud
 		}
 		return nil, false
 	}
+	if file == cleanFile {
+		if magic := files[file][:min(8, len(files[file]))]; len(magic) > 0 && string(magic) != "tailrace" {
+			return &place{file, 0}, false
+		}
+		return nil, false
+	}
 	if want.cut == nil || want.cut.File != file {
 		return nil, false
 	}

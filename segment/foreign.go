@@ -1,9 +1,9 @@
 package segment
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -110,18 +110,7 @@ func look(s Storage) (*found, error) {
 	if f.mark, err = f.readMark(files); err != nil {
 		return nil, err
 	}
-	if err := f.readPoint(files); err != nil {
-		return nil, err
-	}
-	if f.proven() {
-		return f, nil
-	}
-	for _, name := range []string{cleanFile, cleanFileNew} {
-		if err := f.checkMark(files, name); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
+	return f, errors.Join(f.readPoint(files), f.checkMark(files, cleanFileNew))
 }
 
 func (f *found) has(name string) bool {
@@ -141,19 +130,29 @@ func (f *found) readMark(files storedFiles) (*cleanMark, error) {
 	if version := cleanVersionOf(p); version > cleanVersion {
 		return nil, foreign(cleanFile, atCleanVersion, "version %d, and this store knows %d", version, cleanVersion)
 	}
-	return decodeCleanMark(p), nil
+	return decodeCleanMark(p), f.checkMark(files, cleanFile)
 }
 
-// checkMark refuses a file that is named like a mark, and neither begins like one nor is empty.
+// checkMark refuses a file that would be removed as a mark, and does not begin like one or like one that was never
+// written.
 func (f *found) checkMark(files storedFiles, name string) error {
 	if !f.has(name) {
 		return nil
 	}
-	p, _, err := files.all(name, cleanHeader)
-	if err == nil && !allZero(p) && !bytes.HasPrefix(p, []byte(cleanMagic)) {
+	p, _, err := files.all(name, int64(len(cleanMagic)))
+	if err == nil && !allZero(p) && string(p) != cleanMagic {
 		err = foreign(name, 0, "it is no mark of a close in order")
 	}
 	return err
+}
+
+// markEffect is that of a mark that makes no sense.
+func markEffect(p []byte) Effect {
+	magic := p[:min(len(p), len(cleanMagic))]
+	if !allZero(magic) && string(magic) != cleanMagic || cleanVersionOf(p) > cleanVersion {
+		return Refused
+	}
+	return Reread
 }
 
 // readPoint reads the recovery-point file. What no slot of this store holds is refused.

@@ -62,12 +62,12 @@ var errNoMark = errors.New("it is not the mark of a partition that was closed in
 
 // clean visits what the clean mark says.
 func (in *inspection) clean() error {
-	mark, err := in.readMark()
+	mark, fault, err := in.readMark()
 	if err != nil {
 		return err
 	}
-	if mark == nil {
-		return in.ends(&Fault{File: cleanFile, Cause: errNoMark, Effect: Reread})
+	if fault != nil {
+		return in.ends(fault)
 	}
 	for i := range mark.segments {
 		s := mark.item(i)
@@ -78,10 +78,18 @@ func (in *inspection) clean() error {
 	return nil
 }
 
-// readMark reads the mark by itself: there need be no segments to compare it with.
-func (in *inspection) readMark() (*cleanMark, error) {
+// readMark reads the mark by itself: there need be no segments to compare it with. The fault is that of a mark
+// that makes no sense.
+func (in *inspection) readMark() (*cleanMark, *Fault, error) {
 	p, _, err := in.all(cleanFile, MaxSize)
-	return decodeCleanMark(p), err
+	if err != nil {
+		return nil, nil, err
+	}
+	mark := decodeCleanMark(p)
+	if mark == nil {
+		return nil, &Fault{File: cleanFile, Cause: errNoMark, Effect: markEffect(p)}, nil
+	}
+	return mark, nil, nil
 }
 
 func (m *cleanMark) item(i int) CleanSegment {

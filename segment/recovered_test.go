@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	cleanFile     = "clean"
 	pointFile     = "recovery-point"
 	pointFileSize = 128
 )

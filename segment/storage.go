@@ -24,7 +24,8 @@ type Storage interface {
 	List() ([]string, error)
 	// SyncDir makes names durable: what was created, renamed and removed before.
 	SyncDir() error
-	// Close releases what the storage itself holds; open files and mappings stay.
+	// Close releases what the storage itself holds; open files and mappings stay. Files in a directory can't be
+	// opened or named any more.
 	Close() error
 }
 

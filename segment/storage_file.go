@@ -28,7 +28,7 @@ type Dir struct {
 // against another OpenDir, by this process or by others: that gives ErrLocked.
 func OpenDir(path string) (*Dir, error) {
 	if err := makeDir(path); err != nil {
-		return nil, fmt.Errorf("segment: %w", err)
+		return nil, fmt.Errorf("segment: %w", cause(err, unix.AT_FDCWD, 0))
 	}
 	d, err := openDir(path)
 	if err != nil {
@@ -56,6 +56,16 @@ func OpenDirReadOnly(path string) (*Dir, error) {
 	return d, err
 }
 
+// ReadOnly returns a storage of the same directory, under whatever path it is now, for looking only. It stays open
+// when d is closed.
+func (d *Dir) ReadOnly() (*Dir, error) {
+	fd, err := openAt(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, failed("open", d.path, d.cause(err))
+	}
+	return &Dir{path: d.path, fd: fd, readOnly: true}, nil
+}
+
 // makeDir makes a directory and those above it, and makes the names of those it has made durable: a log that is
 // synced must not be lost with its directory.
 func makeDir(path string) error {
@@ -72,10 +82,13 @@ func makeDir(path string) error {
 		return err
 	}
 	d, err := os.Open(parent)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(d.Sync(), d.Close())
 	}
-	return errors.Join(d.Sync(), d.Close())
+	if err != nil {
+		return errors.Join(err, os.Remove(path)) // the next call would take it for durable
+	}
+	return nil
 }
 
 func openDir(path string) (*Dir, error) {

@@ -86,9 +86,9 @@ func (v *verification) file(name string) error {
 	case name == pointFile:
 		return v.checkpoint()
 	case name == cleanFile:
-		mark, err := v.readMark()
-		if err == nil && mark == nil {
-			err = &Fault{File: cleanFile, Cause: errNoMark, Effect: Reread}
+		_, fault, err := v.readMark()
+		if fault != nil {
+			return fault
 		}
 		return err
 	case kind == indexSuffix, kind == timeSuffix:

@@ -62,6 +62,11 @@ func (v *verification) cleanMark() error {
 	mark := st.mark
 	switch {
 	case mark == nil:
+		if _, bad, err := v.readMark(); err != nil {
+			return err
+		} else if bad != nil {
+			return bad
+		}
 		return fault(cleanFile, 0, errNoMark)
 	case mark.interval != st.interval:
 		return fault(cleanFile, 16, fmt.Errorf("index interval of %d bytes is outside 1 to %d", mark.interval, MaxSize))

@@ -82,7 +82,7 @@ func TestSameAppendsSameFiles(t *testing.T) {
 					if err := log.Close(); err != nil {
 						f.t.Fatal(err)
 					}
-					afterClose := files(f.t, f.options.Storage)
+					afterClose := files(f.t, f.stored())
 					if open == nil {
 						open, closed = beforeClose, afterClose
 					}
@@ -120,10 +120,10 @@ func TestConcurrentAppendsInFiles(t *testing.T) {
 				if err := log.Close(); err != nil {
 					f.t.Fatal(err)
 				}
-				written := files(f.t, f.options.Storage)
+				written := files(f.t, f.stored())
 				checkLogs(f.t, written, acked)
 				rebuildIndexes(f)
-				sameFiles(f.t, "rebuilt", files(f.t, f.options.Storage), written)
+				sameFiles(f.t, "rebuilt", files(f.t, f.stored()), written)
 			})
 		})
 	}

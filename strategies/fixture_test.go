@@ -117,6 +117,20 @@ func (f *fixture) reopenStorage() segment.Storage {
 	return f.options.Storage
 }
 
+// stored is the storage, to look at where a log that is closed has closed it.
+func (f *fixture) stored() segment.Storage {
+	f.t.Helper()
+	if f.dir == "" {
+		return f.options.Storage
+	}
+	d, err := segment.OpenDirReadOnly(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { d.Close() })
+	return d
+}
+
 // faulty puts a storage that can fail under the fixture.
 func (f *fixture) faulty() (faults *segmenttest.Faults, underlying segment.Storage) {
 	underlying = f.options.Storage
