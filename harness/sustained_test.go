@@ -44,14 +44,28 @@ func sustained() workload.Workload {
 // segmentsLeft counts the segments that a run has on its storage.
 func segmentsLeft(t *testing.T, r *run) (n int) {
 	t.Helper()
-	for _, p := range r.partitions {
-		bases, err := segment.Bases(p.storage)
+	for i := range r.partitions {
+		bases, err := segment.Bases(left(t, r, i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		n += len(bases)
 	}
 	return n
+}
+
+// left is the storage of a partition whose run is over.
+func left(t *testing.T, r *run, partition int) segment.Storage {
+	t.Helper()
+	if r.spec.Dir == "" {
+		return r.partitions[partition].storage
+	}
+	d, err := segment.OpenDirReadOnly(fmt.Sprintf("%s/%04d", r.spec.Dir, partition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
 }
 
 func TestSustained(t *testing.T) {
@@ -265,7 +279,7 @@ func TestSustainedFindsDamage(t *testing.T) {
 	if text := o.Run.Verification.Error; !strings.Contains(text, segment.Name(0)) || !strings.Contains(text, "checksum") {
 		t.Errorf("the run says %q, want the damage of %s", text, segment.Name(0))
 	}
-	if _, err := r.partitions[1].storage.Size(segment.Name(0)); err != nil {
+	if _, err := left(t, r, 1).Size(segment.Name(0)); err != nil {
 		t.Errorf("the damaged segment is gone: %v", err)
 	}
 }

@@ -160,13 +160,19 @@ func restamped(batches []segment.Batch) []segment.Batch {
 func onStorages(t *testing.T, test func(t *testing.T, storage segment.Storage)) {
 	t.Run("heap", func(t *testing.T) { test(t, segment.NewHeap()) })
 	t.Run("dir", func(t *testing.T) {
-		storage, err := segment.OpenDir(t.TempDir())
+		dir, err := segment.OpenDir(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, storage)
+		defer dir.Close()
+		test(t, lasting{dir})
 	})
 }
+
+// lasting is a storage that stays open when its log closes it.
+type lasting struct{ segment.Storage }
+
+func (lasting) Close() error { return nil }
 
 func wantViolation(t *testing.T, err error, parts ...string) {
 	t.Helper()
