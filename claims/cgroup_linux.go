@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tailrace/harness/cgroup"
 )
 
 // memoryGroup is a place in the hierarchy of control groups (cgroups(7)) that limits memory: the directory of a
@@ -102,15 +104,19 @@ func (g memoryGroup) remove() error {
 // enterGroup moves a process into a control group of its own, below that of this process or else beside it, and notes
 // that in the request. When the process has ended, leave removes the group.
 func enterGroup(r *pressureRequest, process int) (leave func() error, err error) {
-	own, parent, err := ownMemoryGroup()
+	own, err := cgroup.Find(os.DirFS("/"), "memory")
 	if err != nil {
 		return nil, reason(err.Error())
 	}
-	made, err := firstGroup(process, r.Memory, own, parent)
+	places := []memoryGroup{{own.Dir, own.Version}}
+	if parent, ok := own.Parent(); ok {
+		places = append(places, memoryGroup{parent.Dir, parent.Version})
+	}
+	made, err := firstGroup(process, r.Memory, places...)
 	if err != nil {
 		return nil, err
 	}
-	r.Group, r.Home = made.dir, own.dir
+	r.Group, r.Home = made.dir, own.Dir
 	return made.remove, nil
 }
 
@@ -118,9 +124,6 @@ func enterGroup(r *pressureRequest, process int) (leave func() error, err error)
 func firstGroup(process, limit int, places ...memoryGroup) (memoryGroup, error) {
 	var err error
 	for _, place := range places {
-		if place.dir == "" {
-			continue
-		}
 		made, failed := place.newGroup(process, limit)
 		if failed == nil {
 			return made, nil

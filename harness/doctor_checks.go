@@ -144,7 +144,7 @@ func (m *machine) checkQuota() Finding {
 		return ok(name, "none")
 	}
 	f := Finding{
-		Name: name, Status: StatusWarning, Seen: fmt.Sprintf("%.3g CPUs, by %s", c.quota, c.quotaFile),
+		Name: name, Status: StatusWarning, Seen: c.quotaText() + ", by " + c.quotaFile,
 		Why: "when it is used up all threads stand still until the next period, which shows as latency",
 		Mend: "whole CPUs in place of a quota: docker run --cpuset-cpus 0-3; in Kubernetes the static CPU manager policy with " +
 			"whole CPUs as requests and limits; systemd-run -p AllowedCPUs=0-3",

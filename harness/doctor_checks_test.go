@@ -15,6 +15,7 @@ func bareMetal() map[string]string {
 	files := map[string]string{
 		"proc/self/status":          "Name:\ttailrace\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3\n",
 		"proc/self/cgroup":          "0::/user.slice/user-1000.slice\n",
+		"proc/self/mountinfo":       "24 23 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
 		"proc/self/limits":          "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files     \n",
 		"proc/loadavg":              "0.05 0.10 0.08 1/200 1234\n",
 		"proc/cpuinfo":              "model name\t: A CPU\nflags\t\t: fpu vme constant_tsc\n",
@@ -37,6 +38,8 @@ func bareMetal() map[string]string {
 		cpuFolder + "/intel_pstate/no_turbo":                                "1\n",
 		cpuFolder + "/vulnerabilities/meltdown":                             "Not affected\n",
 		"sys/kernel/debug/sched/preempt":                                    "none (voluntary) full\n",
+		"sys/fs/cgroup/cgroup.procs":                                        "",
+		"sys/fs/cgroup/user.slice/user-1000.slice/cgroup.procs":             "7\n",
 		"sys/fs/cgroup/user.slice/user-1000.slice/cpu.max":                  "max 100000\n",
 		"sys/fs/cgroup/user.slice/user-1000.slice/cpu.stat":                 "usage_usec 5\nnr_periods 0\nnr_throttled 0\n",
 	}

@@ -3,9 +3,10 @@ package harness
 import (
 	"io/fs"
 	"math"
-	"path"
 	"strconv"
 	"strings"
+
+	"tailrace/harness/cgroup"
 )
 
 // text is the content of a file, "" where it can't be read.
@@ -84,63 +85,71 @@ func (m *machine) usable() []int {
 	return numbers(field(m.text("proc/self/status"), "Cpus_allowed_list"))
 }
 
-// control is what the process's control groups allow it; see cgroups(7).
+// control is what the process's control groups allow it.
 type control struct {
 	quota     float64 // CPUs; +Inf without a limit
 	quotaFile string  // that sets the quota
 	throttled int64   // periods in which the group was held back, since it was made
 	memory    int64   // bytes that may still be allocated; MaxInt64 without a limit
-	known     bool    // whether the process's groups could be seen
+	known     bool    // whether the group that would have a quota can be seen
 }
 
-// control looks at the process's group and all above it, each of which may have the tightest limit. In a
-// container the groups above are invisible, and the path to its own may be: then its root is looked at.
+// control looks at the process's groups and all above them, each of which may have the tightest limit.
 func (m *machine) control() control {
-	groups := m.text("proc/self/cgroup")
-	c := control{quota: math.Inf(1), memory: math.MaxInt64, known: groups != ""}
-	for line := range strings.Lines(groups) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) < 3 {
-			continue
+	c := control{quota: math.Inf(1), memory: math.MaxInt64}
+	if cpu, err := cgroup.Find(m.root, "cpu"); err == nil {
+		c.known = true
+		for group := range cpu.Chain() {
+			m.readCPU(&c, group)
 		}
-		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			switch parts[1] {
-			case "":
-				m.unified(&c, path.Join("sys/fs/cgroup", group))
-			case "cpu", "cpu,cpuacct", "cpuacct,cpu":
-				m.cpuGroup(&c, path.Join("sys/fs/cgroup/cpu", group))
-			case "memory":
-				folder := path.Join("sys/fs/cgroup/memory", group)
-				c.limitMemory(m.text(folder+"/memory.limit_in_bytes"), m.text(folder+"/memory.usage_in_bytes"))
-			}
-			if group == "/" {
-				break
-			}
+	}
+	if memory, err := cgroup.Find(m.root, "memory"); err == nil {
+		for group := range memory.Chain() {
+			m.readMemory(&c, group)
 		}
 	}
 	return c
 }
 
-// unified reads a group of version 2.
-func (m *machine) unified(c *control, folder string) {
-	if quota, period, ok := strings.Cut(m.text(folder+"/cpu.max"), " "); ok {
-		c.limitCPU(quota, period, folder+"/cpu.max")
+func (m *machine) readCPU(c *control, group cgroup.Group) {
+	folder := strings.TrimPrefix(group.Dir, "/")
+	if group.Version == 1 {
+		c.limitCPU(m.text(folder+"/cpu.cfs_quota_us"), m.text(folder+"/cpu.cfs_period_us"), group.Dir+"/cpu.cfs_quota_us")
+	} else {
+		quota, period, _ := strings.Cut(m.text(folder+"/cpu.max"), " ")
+		c.limitCPU(quota, period, group.Dir+"/cpu.max")
 	}
 	c.countThrottling(m.text(folder + "/cpu.stat"))
-	c.limitMemory(m.text(folder+"/memory.max"), m.text(folder+"/memory.current"))
 }
 
-// cpuGroup reads a group of version 1.
-func (m *machine) cpuGroup(c *control, folder string) {
-	c.limitCPU(m.text(folder+"/cpu.cfs_quota_us"), m.text(folder+"/cpu.cfs_period_us"), folder+"/cpu.cfs_quota_us")
-	c.countThrottling(m.text(folder + "/cpu.stat"))
+func (m *machine) readMemory(c *control, group cgroup.Group) {
+	folder := strings.TrimPrefix(group.Dir, "/")
+	if group.Version == 1 {
+		c.limitMemory(m.text(folder+"/memory.limit_in_bytes"), m.text(folder+"/memory.usage_in_bytes"))
+	} else {
+		c.limitMemory(m.text(folder+"/memory.max"), m.text(folder+"/memory.current"))
+	}
 }
 
 func (c *control) limitCPU(quota, period, file string) {
 	q, err := strconv.ParseFloat(quota, 64)
 	p, err2 := strconv.ParseFloat(period, 64)
 	if err == nil && err2 == nil && q > 0 && p > 0 && q/p < c.quota { // else "max" or -1
-		c.quota, c.quotaFile = q/p, "/"+file
+		c.quota, c.quotaFile = q/p, file
+	}
+}
+
+// quotaText is the quota for people: "none", "unknown", or in CPUs.
+func (c *control) quotaText() string {
+	switch cpus := strconv.FormatFloat(math.Round(1000*c.quota)/1000, 'f', -1, 64); {
+	case !c.known:
+		return "unknown"
+	case math.IsInf(c.quota, 1):
+		return "none"
+	case cpus == "1":
+		return "1 CPU"
+	default:
+		return cpus + " CPUs"
 	}
 }
 

@@ -23,7 +23,9 @@ func otherCases() []machineCase {
 				Mend: "raise the quota (docker update --cpus, resources.limits.cpu), or run fewer threads with --cpu"},
 		}},
 		{name: "quota of version 1, of half a CPU", files: map[string]string{
-			"proc/self/cgroup": "4:memory:/x\n1:cpu,cpuacct:/docker/abc\n0::/\n",
+			"proc/self/cgroup":                               "4:memory:/x\n1:cpu,cpuacct:/docker/abc\n0::/\n",
+			"proc/self/mountinfo":                            "33 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n",
+			"sys/fs/cgroup/cpu/docker/abc/cgroup.procs":      "7\n",
 			"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us":  "50000\n",
 			"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us": "100000\n",
 			"sys/fs/cgroup/cpu/cpu.cfs_quota_us":             "-1\n",

@@ -16,6 +16,7 @@ import (
 // environment records the machine and the build. What can't be read is "unknown" or 0.
 func environment() results.Environment {
 	host, _ := os.Hostname()
+	groups := (&machine{root: os.DirFS("/")}).control()
 	e := results.Environment{
 		Host:        host,
 		OS:          runtime.GOOS,
@@ -24,7 +25,7 @@ func environment() results.Environment {
 		CPUModel:    cpuModel(),
 		CPUs:        runtime.NumCPU(),
 		Affinity:    runtime.NumCPU(),
-		Quota:       cpuQuota(),
+		Quota:       groups.quotaText(),
 		Governor:    readLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
 		Virtual:     virtual(),
 		Memory:      memoryOf("MemTotal"),
@@ -123,27 +124,6 @@ func virtual() string {
 		return "hypervisor"
 	default:
 		return "none"
-	}
-}
-
-// cpuQuota reads the CPU limit of the process's control group, version 2 or 1.
-func cpuQuota() string {
-	quota, period := "", ""
-	if fields := strings.Fields(readFile("/sys/fs/cgroup/cpu.max")); len(fields) == 2 {
-		quota, period = fields[0], fields[1]
-	} else {
-		quota = readLine("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
-		period = readLine("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
-	}
-	q, err := strconv.ParseFloat(quota, 64)
-	p, err2 := strconv.ParseFloat(period, 64)
-	switch {
-	case quota == "max" || q < 0:
-		return "none"
-	case err != nil || err2 != nil || p <= 0:
-		return "unknown"
-	default:
-		return fmt.Sprintf("%.1f CPUs", q/p)
 	}
 }
 

@@ -23,12 +23,13 @@ var mayImport = map[string][]string{
 	"strategies":          {"segment"},
 	"segment/segmenttest": {"segment"},
 	"workload":            {},
-	"harness":             {"segment", "strategies", "workload", "results"},
+	"harness":             {"harness/cgroup", "segment", "strategies", "workload", "results"},
+	"harness/cgroup":      {},
 	"harness/torture":     {"segment", "strategies"},
 	"results":             {},
 	"results/resultstest": {"results"},
 	"plots":               {"results"},
-	"claims":              {"segment", "strategies", "workload", "harness", "harness/torture", "results"},
+	"claims":              {"segment", "strategies", "workload", "harness", "harness/cgroup", "harness/torture", "results"},
 	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "harness/torture", "results", "plots", "claims"},
 }
 
