@@ -45,7 +45,7 @@ const lockFile = ".lock"
 func (s *sweep) makeRoot(root string) (err error) {
 	const tries = 5
 	for range tries {
-		if err = os.Mkdir(root, 0o700); err != nil && !(s.plan.resumed && errors.Is(err, fs.ErrExist)) {
+		if err = os.Mkdir(root, 0o777); err != nil && !(s.plan.resumed && errors.Is(err, fs.ErrExist)) {
 			return err
 		}
 		if s.plan.Options.KeepData {

@@ -20,7 +20,7 @@ func (s *sweep) profile(ctx context.Context) error {
 	}
 	folder, err := filepath.Abs(filepath.Join(o.Out, profilesFolder))
 	if err == nil {
-		err = os.MkdirAll(folder, 0o755)
+		err = os.MkdirAll(folder, 0o777)
 	}
 	if err != nil {
 		return fmt.Errorf("harness: profiles: %w", err)

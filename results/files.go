@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,7 +89,7 @@ func (s *Sweep) fileSet(folder string, ours *regexp.Regexp) *fileSet {
 func (f *fileSet) replace(name string, write func(io.Writer) error) error {
 	dir := filepath.Join(f.sweep.Dir, f.folder)
 	if len(f.written) == 0 {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return fmt.Errorf("results: %w", err)
 		}
 	}
@@ -139,24 +140,36 @@ func replaceFile(path string, write func(io.Writer) error, durable bool) error {
 	if err := write(&content); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
+	file, err := createTemporary(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name()) // fails once it is renamed
-	if _, err = file.Write(content.Bytes()); err == nil {
-		err = file.Chmod(0o644)
-	}
+	_, err = file.Write(content.Bytes())
 	if err == nil && durable {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = cmp.Or(err, file.Close()); err != nil {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = &fs.PathError{Op: failed.Op, Path: path, Err: failed.Err} // the name that means something
+		}
 		return err
 	}
 	if err := os.Rename(file.Name(), path); err != nil || !durable {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// createTemporary makes a file with a name of its own, that removeLeftovers knows. Unlike those of os.CreateTemp, who may
+// read it is as the umask says.
+func createTemporary(dir string) (*os.File, error) {
+	for {
+		name := filepath.Join(dir, fmt.Sprintf(".%d.tmp", rand.Uint64()))
+		if file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); !errors.Is(err, fs.ErrExist) {
+			return file, err
+		}
+	}
 }
 
 func syncDir(dir string) error {

@@ -71,7 +71,7 @@ func Create(dir string, meta *Meta) (_ *Writer, err error) {
 	if err := w.makeDir(dir); err != nil {
 		return nil, err
 	}
-	runs, err := os.OpenFile(filepath.Join(dir, runsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	runs, err := os.OpenFile(filepath.Join(dir, runsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
@@ -105,7 +105,7 @@ func (w *Writer) makeDir(dir string) error {
 		}
 		missing = append(missing, at)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
 	slices.Reverse(missing)

@@ -24,7 +24,7 @@ func newMan() *cobra.Command {
 		Args:                  manualDirectory,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
 				return err
 			}
 			cmd.Root().InitDefaultVersionFlag()
@@ -44,7 +44,7 @@ func manualDirectory(_ *cobra.Command, args []string) error {
 // writeManual writes a page for a command and for each below it, but for those that are hidden.
 func writeManual(cmd *cobra.Command, dir string) error {
 	path := filepath.Join(dir, manualName(cmd)+".1")
-	if err := os.WriteFile(path, []byte(manualPage(cmd)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(manualPage(cmd)), 0o666); err != nil {
 		return err
 	}
 	for _, sub := range subcommands(cmd) {

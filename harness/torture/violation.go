@@ -48,14 +48,14 @@ func with(err error, name string, content []byte) error {
 // Write puts what there is to see of a violation into a directory, which it makes, and returns the names of
 // the files: the history and its picture for a browser, or the stacks of all goroutines.
 func (v *Violation) Write(dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("torture: %w", err)
 	}
 	files := append([]Evidence{{"violation.txt", []byte(v.text())}}, v.Evidence...)
 	var names []string
 	for _, e := range files {
 		name := filepath.Join(dir, v.Strategy+"-"+e.Name)
-		if err := os.WriteFile(name, e.Content, 0o644); err != nil {
+		if err := os.WriteFile(name, e.Content, 0o666); err != nil {
 			return names, fmt.Errorf("torture: %w", err)
 		}
 		names = append(names, name)
