@@ -61,7 +61,7 @@ func Claims() []results.Claim {
 
 // Run puts claims to the test, and writes what came out into the directory: the sweep with all its files, and
 // claims.json and claims.md. An experiment that fails leaves its claim unsettled, with the reason. The errors are
-// ErrUnknown, those of harness.NewPlan and harness.Run, and of writing files.
+// ErrUnknown, those of harness.NewPlan and harness.Run, and of writing files, which comes with what came out.
 func Run(ctx context.Context, o Options) (*results.Claims, error) {
 	chosen, err := choose(o.Names)
 	if err != nil {

@@ -27,9 +27,11 @@ const (
 	childCrashes   = "crashes" // like the rest, at the strategy rwmutex alone
 	childBabbles   = "babbles"
 	childKilled    = "killed"
-	childNoCheck   = "no-busted" // crashes where it was told to run busted
-	childRaces     = "races"     // has a data race beside a run of busted or rwmutex
-	childAnnounces = "announces" // tells of a run of rwmutex through announceFile once it has data
+	childFull      = "full"        // finds no room for the data where it was told to run rwmutex
+	childFullFirst = "full-busted" // finds none where it was told to run busted
+	childNoCheck   = "no-busted"   // crashes where it was told to run busted
+	childRaces     = "races"       // has a data race beside a run of busted or rwmutex
+	childAnnounces = "announces"   // tells of a run of rwmutex through announceFile once it has data
 )
 
 // announceFile is the environment variable that names a named pipe.
@@ -71,6 +73,9 @@ func child(mode string) int {
 		return 3
 	case mode == childBabbles && faulty:
 		fmt.Println("no outcome at all")
+		return 0
+	case mode == childFull && faulty, mode == childFullFirst && spec.Cell.Strategy == "busted":
+		fmt.Println(`{"run":{"verification":{"error":"append: write 00000000000000000000.log: no space left on device"}}}`)
 		return 0
 	case mode == childKilled && faulty:
 		self, err := os.FindProcess(os.Getpid())

@@ -55,6 +55,15 @@ func (s *sweep) catchBusted(ctx context.Context, first *PlannedCell, build strin
 		// Not process: a run that crashed has caught nothing.
 		outcome, err := runProcess(ctx, s.plan.Options.child(build),
 			Spec{Cell: cell, Workload: load, Seed: s.plan.Options.Seed + uint64(i), Dir: dir}, time.Minute, raceOnPurpose())
+		said := ""
+		if failed, ok := errors.AsType[*FailedChild](err); ok {
+			said = failed.Said
+		} else if err == nil {
+			said = outcome.Run.Verification.Error
+		}
+		if full := unwritable(said, first.Place.Text); full != nil {
+			err = full
+		}
 		if err := s.preflightFailed(ctx, err, dir); err != nil {
 			return err
 		}

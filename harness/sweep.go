@@ -11,14 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"tailrace/results"
 	"tailrace/workload"
 )
-
-// errNoSpace: the storage is full, which is no wrong answer of a strategy.
-var errNoSpace = errors.New("free some, or choose another directory with --dir")
 
 // sweep is a plan while it is executed.
 type sweep struct {
@@ -59,7 +54,7 @@ func Run(ctx context.Context, p *Plan) (*results.Sweep, error) {
 		return nil, fmt.Errorf("%w; %d runs before it are kept; to go on: tailrace run --resume --out %s", err, len(s.journal), p.Options.Out)
 	}
 	if finishErr := s.writer.Finish(&p.Meta); finishErr != nil {
-		return nil, cmp.Or(err, finishErr)
+		return nil, cmp.Or(err, fmt.Errorf("%w; all runs are kept; to write the rest: tailrace run --resume --out %s", finishErr, p.Options.Out))
 	}
 	loaded, loadErr := results.Load(p.Options.Out)
 	return loaded, cmp.Or(err, loadErr)
@@ -168,8 +163,8 @@ func (s *sweep) one(ctx context.Context, t turn) (*results.Run, error) {
 		}
 	}
 	run := &outcome.Run
-	if strings.Contains(run.Verification.Error, unix.ENOSPC.Error()) {
-		return nil, fmt.Errorf("harness: no space left for the data of a run, in %s: %w", t.cell.Place.Text, errNoSpace)
+	if err := unwritable(run.Verification.Error, t.cell.Place.Text); err != nil {
+		return nil, err
 	}
 	run.Index, run.Block, run.Cell = t.index, t.block, t.cell.Cell
 	run.Host = s.plan.Meta.Environment.Host

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ What is done follows from the seed, but for how the scheduler interleaves it. Fo
 violation it prints the command that begins with what has found it, and leaves the
 history in --out; history.html shows it in a browser.
 
-Exit codes: 0 no violation found, 1 a violation, 2 bad input, 130 interrupted.`
+Exit codes: 0 no violation found, 1 a violation, 2 bad input, or data or output that
+can't be written, 130 interrupted.`
 
 const checkExample = `  tailrace check
   tailrace check --strategies all --duration 1m
@@ -102,6 +104,7 @@ type checking struct {
 	child      []string
 	progress   *progress
 	results    []checked
+	unwritten  error // of what there is to see of violations
 }
 
 // plan refuses what can't be done.
@@ -202,12 +205,14 @@ func (c *checking) run(ctx context.Context, out io.Writer) error {
 	switch {
 	case errors.Is(err, errWorthless):
 		return err
+	case violated > 0 && c.unwritten != nil:
+		return fmt.Errorf("%d of %d strategies %w; what they did cannot be written: %w", violated, len(c.strategies), errViolated, c.unwritten)
 	case violated > 0:
 		return fmt.Errorf("%d of %d strategies %w; what they did is in %s", violated, len(c.strategies), errViolated, c.out)
 	case interrupted:
 		return fmt.Errorf("%w: %d of %d strategies were checked", harness.ErrInterrupted, max(0, len(c.results)-1), len(c.strategies))
 	}
-	return nil
+	return c.unwritten
 }
 
 func (c *checking) checkAll(ctx context.Context) error {
@@ -253,6 +258,8 @@ func (c *checking) check(ctx context.Context, s strategies.Strategy) (checked, e
 	switch {
 	case !violated && err != nil:
 		return r, err
+	case violated && c.full(v):
+		return r, outputError(fmt.Errorf("%s: %s; free some or raise the limit of file sizes, or choose another directory with --dir", c.options.Dir, v.What))
 	case s.Faulty:
 		return c.control(s, r, v)
 	case !violated:
@@ -261,8 +268,14 @@ func (c *checking) check(ctx context.Context, s strategies.Strategy) (checked, e
 	}
 	r.Result, r.Violation = resultViolated, c.found(v)
 	c.progress.line(fmt.Sprintf("VIOLATED %s, %s: %s\n  again: %s", s.Name, v.Check, plainText(v.What), r.Violation.Repeat))
-	r.Violation.Files, err = v.Write(c.out)
-	return r, err
+	c.keep(&r, v)
+	return r, nil
+}
+
+// keep writes what there is to see of a violation. Where that fails, the violation is no less one.
+func (c *checking) keep(r *checked, v *torture.Violation) {
+	files, err := v.Write(c.out)
+	r.Violation.Files, c.unwritten = files, cmp.Or(c.unwritten, err)
 }
 
 // control judges the strategy that is wrong on purpose. Its history is kept if it was asked for by name.
@@ -273,10 +286,8 @@ func (c *checking) control(s strategies.Strategy, r checked, v *torture.Violatio
 	}
 	r.Result, r.Violation = resultCaught, c.found(v)
 	c.progress.line(fmt.Sprintf("%s, which is wrong on purpose, was caught in %.2f s", s.Name, r.Seconds))
-	if !slices.Contains(c.flags.strategies, s.Name) {
-		return r, nil
+	if slices.Contains(c.flags.strategies, s.Name) {
+		c.keep(&r, v)
 	}
-	var err error
-	r.Violation.Files, err = v.Write(c.out)
-	return r, err
+	return r, nil
 }

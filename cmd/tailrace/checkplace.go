@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"tailrace/harness"
+	"tailrace/harness/torture"
 )
 
 const sharedMemory = "/dev/shm"
@@ -40,6 +43,11 @@ func (c *checking) place() error {
 	if err := writable(o.Dir); err != nil {
 		return err
 	}
+	// The descriptors of a log are known by the absolute paths of its files.
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
 	memory := inMemory(o.Dir)
 	if f.storage == harness.StorageDisk && memory || f.storage == harness.StorageTmpfs && !memory {
 		return usagef("%s is not what --storage %s asks for; name another directory with --dir", o.Dir, f.storage)
@@ -65,6 +73,18 @@ func writable(dir string) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return os.Remove(made)
+}
+
+// spaceOfCheck is more than what a check has in files.
+const spaceOfCheck = 64 << 20
+
+// full reports whether what looks like a wrong answer is that the data can't be written. A check also makes writes fail
+// on purpose, and says the same then; but it does so where there is room.
+func (c *checking) full(v *torture.Violation) bool {
+	said := func(number unix.Errno) bool { return strings.Contains(v.What, number.Error()) }
+	var st unix.Statfs_t
+	crowded := c.options.Dir != "" && unix.Statfs(c.options.Dir, &st) == nil && int64(st.Bavail)*int64(st.Bsize) < spaceOfCheck
+	return said(unix.EDQUOT) || said(unix.EFBIG) || said(unix.ENOSPC) && crowded
 }
 
 // inMemory reports whether a directory is on a file system in memory.

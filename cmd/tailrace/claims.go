@@ -28,7 +28,8 @@ a process, and leaves claims.md, claims.json and a chapter in report.html under
 --claim actor-reads --blocks 48.
 
 Exit codes: 0 done and verified, whatever the verdicts are, 1 a run failed its
-verification or an experiment crashed, 2 bad input, 130 interrupted.`
+verification or an experiment crashed, 2 bad input, or data or output that can't be
+written, 130 interrupted.`
 
 // claimsFlags are the flags of claims as they were given.
 type claimsFlags struct {
@@ -102,10 +103,10 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 	switch {
 	case errors.Is(err, claims.ErrUnknown):
 		return usagef("--claim: %w", err)
-	case err != nil:
+	case outcome == nil:
 		return err
 	}
-	err = f.finish(cmd, outcome, out)
+	err = f.finish(cmd, outcome, out, err)
 	if crashed > 0 {
 		err = cmp.Or(err, fmt.Errorf("%w: %d", errCrashed, crashed))
 	}
@@ -115,30 +116,42 @@ func (f *claimsFlags) run(cmd *cobra.Command, command []string) error {
 // errCrashed: an experiment has no figures, since its process has failed.
 var errCrashed = errors.New("processes of experiments failed")
 
-// finish draws the report, prints what came out, and is an error if a run gave wrong answers.
-func (f *claimsFlags) finish(cmd *cobra.Command, outcome *results.Claims, dir string) error {
-	var failed error
-	if _, err := os.Stat(filepath.Join(dir, "meta.json")); err == nil {
-		sweep, err := results.Load(dir)
-		if err != nil {
-			return err
-		}
-		if err := writeCharts(sweep, dir); err != nil {
-			return err
-		}
-		failed = verified(sweep)
-	}
+// finish draws the report and prints what came out, also if it could not be written. It is an error if that is so, or if
+// a run gave wrong answers.
+func (f *claimsFlags) finish(cmd *cobra.Command, outcome *results.Claims, dir string, unwritten error) error {
+	failed, err := drawSweep(dir)
+	unwritten = cmp.Or(unwritten, err)
+	out := cmd.OutOrStdout()
 	if f.json {
-		return errors.Join(outcome.WriteJSON(cmd.OutOrStdout()), failed)
+		err = outcome.WriteJSON(out)
+	} else {
+		err = outcome.WriteTable(out, terminalColumns(out))
 	}
-	if err := outcome.WriteTable(cmd.OutOrStdout(), terminalColumns(cmd.OutOrStdout())); err != nil {
+	switch {
+	case unwritten != nil:
+		return outputError(fmt.Errorf("%w; the outcome is printed", unwritten))
+	case err != nil:
 		return err
+	case f.json:
+		return failed
 	}
 	shortest, err := linkLatest(dir)
 	if err != nil {
 		shortest = dir
 		fmt.Fprintln(cmd.ErrOrStderr(), "tailrace: warning: "+plainText(err.Error()))
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(shortest, "claims.md"))
+	fmt.Fprintln(out, filepath.Join(shortest, "claims.md"))
 	return failed
+}
+
+// drawSweep draws the report of a directory, if it has a sweep, and says whether a run of it failed.
+func drawSweep(dir string) (failed, unwritten error) {
+	if _, err := os.Stat(filepath.Join(dir, "meta.json")); err != nil {
+		return nil, nil
+	}
+	sweep, err := results.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return verified(sweep), writeCharts(sweep, dir)
 }

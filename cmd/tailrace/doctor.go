@@ -17,8 +17,8 @@ against itself: how much equal runs differ, hence how many --blocks a difference
 It takes about 20 s, with --quick 3 s without the comparison of equal runs, and leaves
 nothing behind. What each line means: docs/doctor.md.
 
-Exit codes: 0 fit to measure, also with warnings, 2 bad input, 3 not fit: results would
-be worth nothing, 130 interrupted.`
+Exit codes: 0 fit to measure, also with warnings, 2 bad input, or output that can't be
+written, 3 not fit: results would be worth nothing, 130 interrupted.`
 
 const doctorExample = `  tailrace doctor
   tailrace doctor --quick --dir /mnt/data

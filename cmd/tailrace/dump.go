@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +53,8 @@ base64 or null, timestamps are milliseconds since 1970. Each has a type:
 
 Exit code 1 means that --verify has found a fault, or that a log holds bytes that
 are no batch, behind which nothing of it is shown. A bad checksum alone is shown
-in its place, and is no failure without --verify.`
+in its place, and is no failure without --verify. Exit code 2 means that something
+can't be read, or the output can't be written.`
 
 const dumpExample = `  tailrace dump /var/lib/kafka/orders-0
   tailrace dump --verify data
@@ -84,7 +84,10 @@ func newDump() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
+			out := bufio.NewWriter(streamed(cmd.OutOrStdout()))
+			if verify { // what it finds is known, whether somebody reads it or not
+				out = bufio.NewWriter(cmd.OutOrStdout())
+			}
 			format := newDumpFormat(out, args[0], asJSON, records)
 			options := segment.InspectOptions{File: file, Records: records}
 			if verify {
@@ -93,9 +96,6 @@ func newDump() *cobra.Command {
 				err = showDump(cmd.Context(), storage, options, format)
 			}
 			written := out.Flush()
-			if !verify && errors.Is(written, syscall.EPIPE) {
-				return storage.Close() // whoever reads, as head does, has seen enough
-			}
 			if errors.Is(err, written) {
 				written = nil // it was found while writing, and is said once
 			}

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"tailrace/harness"
-	"tailrace/results"
+	"tailrace/segment"
 	"tailrace/workload"
 )
 
 const (
-	exitFailed      = 1
-	exitUsage       = 2   // and what was found could not be written
+	exitFailed      = 1   // also a regression
+	exitUsage       = 2   // also what can't be read or written
 	exitUnmeasured  = 3   // and inconclusive
 	exitInterrupted = 130 // as a shell reports death by SIGINT
 )
@@ -62,13 +62,31 @@ func exitCode(err error) int {
 		return 0
 	case is(harness.ErrInterrupted), is(context.Canceled):
 		return exitInterrupted
-	case is(errUsage), is(errOutput), is(harness.ErrUsage), is(workload.ErrInvalid), is(results.ErrExists):
+	case is(errOutput), is(errUsage), is(harness.ErrUsage):
 		return exitUsage
 	case is(errUnmeasured), is(errInconclusive):
 		return exitUnmeasured
-	default:
+	case slices.ContainsFunc(findings, is), crashed(err), faulty(err):
 		return exitFailed
+	default:
+		return exitUsage
 	}
+}
+
+// findings are the errors that say that something is wrong with what was examined. All others are of what was asked for,
+// or of the machine.
+var findings = []error{errFailedRuns, errViolated, errWorthless, errCrashed, errRegression, harness.ErrNotCaught}
+
+// crashed reports whether a process failed that was to find something out.
+func crashed(err error) bool {
+	_, ok := errors.AsType[*harness.FailedChild](err)
+	return ok
+}
+
+// faulty reports whether a log has a fault.
+func faulty(err error) bool {
+	_, ok := errors.AsType[*segment.Fault](err)
+	return ok
 }
 
 // packageNames are what errors say of where they come from, which means nothing to who reads them.

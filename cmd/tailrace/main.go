@@ -2,8 +2,7 @@
 // them, checks every answer, and says which one wins, by how much, and whether that is certain.
 //
 // Exit codes: 0 done and verified, 1 a verification or a run failed, or a regression, 2 wrong usage, bad input,
-// or output that can't be written,
-// 3 a run could not be measured, or a comparison is inconclusive, 130 interrupted.
+// or what can't be read or written, 3 a run could not be measured, or a comparison is inconclusive, 130 interrupted.
 package main
 
 import (

@@ -43,6 +43,9 @@ func newProgress(out io.Writer, quiet bool) *progress {
 
 // terminalColumns is the width of the terminal that w is; 0 if it is none.
 func terminalColumns(w io.Writer) int {
+	if p, ok := w.(printed); ok {
+		w = p.to
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return 0

@@ -34,9 +34,10 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root := newRoot(args)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &standardOutput{to: stdout}
+	root.SetOut(printed{out})
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := out.after(root.ExecuteContext(ctx))
 	if err != nil {
 		fmt.Fprintln(stderr, "tailrace: "+plainText(err.Error()))
 	}

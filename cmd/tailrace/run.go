@@ -27,9 +27,9 @@ Without flags it runs the default sweep. Flags of who does the work (--workers w
 and for all other flags of the load, they change the workloads that run. Lists make
 a sweep: with commas, or the flag repeated.
 
-Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, 3 a
-run could not be measured, 130 interrupted. Ctrl-C keeps what has finished, and
---resume goes on from there, after a crash too.`
+Exit codes: 0 done and verified, 1 a run failed its verification, 2 bad input, or data
+or output that can't be written, 3 a run could not be measured, 130 interrupted.
+Ctrl-C keeps what has finished, and --resume goes on from there, after a crash too.`
 
 const runExample = `  tailrace run --workers 8 --mix produce=25
   tailrace run --producers 1,4,16 --sync batch --strategies mutex,actor
@@ -195,13 +195,13 @@ func runSweep(cmd *cobra.Command, f *runFlags, plan *harness.Plan, shown *progre
 // finishSweep writes and prints a sweep that ran to its end.
 func finishSweep(cmd *cobra.Command, f *runFlags, sweep *results.Sweep, dir string, shown *progress) error {
 	shown.say("drawing charts")
-	err := writeCharts(sweep, dir)
+	unwritten := writeCharts(sweep, dir)
 	shown.clear()
-	if err != nil {
-		return err
-	}
 	if err := printSweep(cmd.OutOrStdout(), sweep, f.json); err != nil {
 		return err
+	}
+	if unwritten != nil {
+		return outputError(fmt.Errorf("%w; all runs are kept; to draw them: tailrace report %s", unwritten, dir))
 	}
 	shortest, err := linkLatest(dir)
 	if err != nil {
