@@ -46,8 +46,8 @@ func checkPrimary(metric string) error {
 	if slices.Contains(names, metric) {
 		return nil
 	}
-	return usagef("%w", &workload.FieldError{Field: "primary", Value: metric, Problem: fmt.Sprintf(
-		"no such metric (there are %s)%s", strings.Join(names, ", "), workload.Suggestion(metric, names))})
+	return usagef("%w", &workload.FieldError{Field: "--primary", Value: metric, Problem: fmt.Sprintf(
+		"no such metric, see tailrace list metrics%s", workload.Suggestion(metric, names))})
 }
 
 func isControl(name string) bool {

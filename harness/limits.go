@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"math"
 	"os"
 
@@ -12,7 +13,10 @@ import (
 
 // checkOut refuses a directory for the results that holds some already, or could not be made.
 func checkOut(out string) error {
-	if err := results.CheckUnused(out); err != nil {
+	switch err := results.CheckUnused(out); {
+	case errors.Is(err, results.ErrForeign):
+		return usagef("--out %s: %w and no results; name a new directory, or an empty one", out, results.ErrForeign)
+	case err != nil:
 		return usagef("--out %s already holds results; name another directory, or remove it", out)
 	}
 	existing, err := existingParent(out)

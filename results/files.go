@@ -15,8 +15,9 @@ import (
 	"strings"
 )
 
-// CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
-// has none; nor has one in which a sweep was killed before its first run had ended.
+// CheckUnused returns ErrExists for a directory that has any file of a sweep in it, and ErrForeign for one that has
+// nothing but other files. One that does not exist has none; nor has one in which a sweep was killed before its first
+// run had ended.
 func CheckUnused(dir string) error {
 	made := []string{benchFile, summaryFile, csvFile, "report.html"}
 	names := append([]string{metaFile, runsFile, planFile}, made...)
@@ -32,6 +33,29 @@ func CheckUnused(dir string) error {
 		if entries, err := os.ReadDir(filepath.Join(dir, name)); err == nil && len(entries) > 0 {
 			return fmt.Errorf("results: %s: %w (%s/%s)", dir, ErrExists, name, entries[0].Name())
 		}
+	}
+	return CheckForeign(dir, append(made, metaFile, runsFile, planFile, latencyDir, chartsDir, ombDir, claimsFile, claimsMarkdown)...)
+}
+
+// CheckForeign returns ErrForeign for a directory that has files, none of which has a name that one of some patterns
+// matches (see filepath.Match).
+func CheckForeign(dir string, ours ...string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there is none, or making a file in it will fail
+	}
+	foreign := ""
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case slices.ContainsFunc(ours, func(pattern string) bool { matches, _ := filepath.Match(pattern, name); return matches }):
+			return nil
+		case slices.Contains([]string{"lost+found", ".gitignore", ".gitkeep"}, name): // as good as empty
+		default:
+			foreign = cmp.Or(foreign, name)
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("results: %s: %w (%s)", dir, ErrForeign, foreign)
 	}
 	return nil
 }

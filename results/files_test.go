@@ -145,6 +145,39 @@ func TestCheckUnusedKnowsWhatWriteFilesWrites(t *testing.T) {
 	}
 }
 
+// Results go where nothing is, or nothing but what an earlier sweep has left that was killed at once.
+func TestCheckUnusedRefusesWhatIsNotOurs(t *testing.T) {
+	for _, test := range []struct {
+		files []string
+		want  error
+	}{
+		{nil, nil},
+		{[]string{".gitignore", "lost+found/"}, nil},
+		{[]string{"notes"}, results.ErrForeign},
+		{[]string{".gitignore", "latency.txt", "home/"}, results.ErrForeign},
+		{[]string{"notes", "latency/", "charts/"}, nil},
+		{[]string{"notes", "claims.json"}, nil},
+		{[]string{"notes", "meta.json"}, results.ErrExists},
+	} {
+		dir := tempDir(t)
+		for _, name := range test.files {
+			if folder, ok := strings.CutSuffix(name, "/"); ok {
+				if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			write(t, filepath.Join(dir, name), "something")
+		}
+		if err := results.CheckUnused(dir); !errors.Is(err, test.want) {
+			t.Errorf("%q: %v, want %v", test.files, err, test.want)
+		}
+	}
+	if err := results.CheckUnused(filepath.Join(tempDir(t), "missing")); err != nil {
+		t.Errorf("a new directory: %v", err)
+	}
+}
+
 // BenchmarkWriteFiles makes the files of a sweep of 96 runs with three million latencies.
 func BenchmarkWriteFiles(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "sweep")

@@ -1,6 +1,10 @@
 package workload
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Nearest returns the name that was probably meant: the one of names with the smallest edit
 // distance to name, the first of several; "" when none is near. An edit inserts, deletes or
@@ -46,10 +50,40 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Suggestion is the end of an error about an unknown name: "; did you mean x?" or nothing.
+// Suggestion is the end of an error about an unknown name: "; did you mean x?", or x, y or z, or nothing. It is the
+// nearest name, or the first three of those that have all its parts, as produce-p99-sec has p99.
 func Suggestion(name string, names []string) string {
-	if near := Nearest(name, names); near != "" {
-		return "; did you mean " + near + "?"
+	near := withParts(name, names)
+	if nearest := Nearest(name, names); nearest != "" && (len(near) == 0 || len(nameParts(name)) == 1) {
+		near = []string{nearest}
 	}
-	return ""
+	switch last := len(near) - 1; {
+	case last < 0:
+		return ""
+	case last == 0:
+		return "; did you mean " + near[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
+	}
+}
+
+// withParts are the first names that have all parts of a name.
+func withParts(name string, names []string) []string {
+	const most = 3
+	given := nameParts(name)
+	var found []string
+	for _, candidate := range names {
+		has := nameParts(candidate)
+		lacks := func(part string) bool { return !slices.Contains(has, part) }
+		if len(given) > 0 && len(found) < most && !slices.ContainsFunc(given, lacks) {
+			found = append(found, candidate)
+		}
+	}
+	return found
+}
+
+// nameParts are the words and numbers of a name, in small letters: p99.9 is p999.
+func nameParts(name string) []string {
+	name = strings.ReplaceAll(strings.ToLower(name), ".", "")
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

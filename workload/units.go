@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -128,7 +129,10 @@ func ParseSkew(s string) (float64, error) {
 // ParseCount reads a whole number. Errors: *FieldError.
 func ParseCount(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fieldError("number", s, "a whole number, but too large a one")
+	case err != nil:
 		return 0, fieldError("number", s, "not a whole number")
 	}
 	return n, nil

@@ -18,6 +18,7 @@ import (
 
 	"tailrace/harness"
 	"tailrace/harness/torture"
+	"tailrace/results"
 	"tailrace/strategies"
 	"tailrace/workload"
 )
@@ -85,7 +86,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(single(&f.duration, f.duration.String(), workload.ParseTime), "duration", "`time` for each strategy")
 	flags.Var(optional(&f.seed, parseSeed), "seed", "`number` that determines what is done (default a random one, which is printed)")
 	flags.Var(optional(&f.processors, workload.ParseCount), "cpu", "`number` of processors to use, as GOMAXPROCS (default all)")
-	flags.Var(single(&f.storage, f.storage, parseText), "storage",
+	flags.Var(single(&f.storage, f.storage, parseGiven), "storage",
 		fmt.Sprintf("`kind` of storage: %s, files in memory and the heap in turn; %s; %s; %s",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))
 	flags.Var(single(&f.dir, "", parseGiven), "dir", "existing `directory` for the data (default one that fits the storage)")
@@ -145,6 +146,8 @@ func (f *checkFlags) plan() (*checking, error) {
 		c.out = unusedDirectory(filepath.Join(outParent, "check-"+time.Now().Format("20060102-150405")))
 	} else if info, err := os.Stat(c.out); err == nil && !info.IsDir() {
 		return nil, usagef("--out %s: not a directory; name another", c.out)
+	} else if results.CheckForeign(c.out, "*-violation.txt") != nil {
+		return nil, usagef("--out %s: %w and no violations; name a new directory, or an empty one", c.out, results.ErrForeign)
 	}
 	executable, err := os.Executable()
 	if err != nil {

@@ -35,8 +35,11 @@ func newCompletion() *cobra.Command {
 		ValidArgs:             shells,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(shells, args[0]) {
+			switch {
+			case len(args) != 1:
 				return usagef("completion: give one shell of %s", strings.Join(shells, ", "))
+			case !slices.Contains(shells, args[0]):
+				return usagef("%s: no completion for such a shell; there are %s", args[0], strings.Join(shells, ", "))
 			}
 			return nil
 		},
@@ -77,6 +80,16 @@ __tailrace_handle_standard_completion_case() {
     esac
 }
 `
+
+// unquoted leaves out the backquotes of what a shell is told: they mark the name of a flag's value for the help.
+type unquoted struct{ io.Writer }
+
+func (u unquoted) Write(p []byte) (int, error) {
+	if _, err := u.Writer.Write(bytes.ReplaceAll(p, []byte("`"), nil)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
 
 // bashEntry is the first line of the function that cobra's script registers with bash.
 const bashEntry = "__start_tailrace()\n"

@@ -151,7 +151,7 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("%s does not take its script: %v\n%s", shell, err, output)
 		}
 	}
-	for _, args := range [][]string{{"completion"}, {"completion", "csh"}, {"completion", "bash", "zsh"}} {
+	for _, args := range [][]string{{"completion"}, {"completion", "bash", "zsh"}} {
 		var out, errs bytes.Buffer
 		const want = "tailrace: completion: give one shell of bash, zsh, fish, powershell\n"
 		if code := execute(t.Context(), args, nil, &out, &errs); code != exitUsage || out.Len() > 0 || errs.String() != want {

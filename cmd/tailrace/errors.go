@@ -187,7 +187,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if near := workload.Nearest(args[0], names); near != "" {
+	if near := workload.Nearest(args[0], append(names, "help", "completion", "--version")); near != "" {
 		return usagef("%s: no such command; did you mean tailrace %s?", args[0], near)
 	}
 	return usagef("%s: no such command; there are %s", args[0], strings.Join(names, ", "))

@@ -60,7 +60,7 @@ func (f *runFlags) compared() *pflag.FlagSet {
 	flags.Var(list(&f.strategies, parseName), "strategies", "`names` with commas between; core and all stand for several (default those of each workload)")
 	flags.Var(list(&f.workloads, parseName), "workloads", "`names`, or files as FILE.yaml, of tailrace or of OpenMessaging Benchmark (default all of the preset)")
 	flags.BoolVar(&f.scale, "scale", false, "run a file that asks for more than fits here on a smaller scale, which the result tells")
-	flags.Var(single(&f.preset, f.preset, parseText), "preset", "`name` of a set of workloads")
+	flags.Var(single(&f.preset, f.preset, parseGiven), "preset", "`name` of a set of workloads")
 	flags.Var(single(&f.baseline, "", parseGiven), "baseline", "`strategy` that the others are compared with (default the first)")
 	flags.Var(single(&f.against, "", parseGiven), "against", "`binary` of another build of tailrace: each strategy is compared with itself there, run by run")
 	return flags
@@ -149,7 +149,7 @@ func (f *runFlags) measurement() *pflag.FlagSet {
 func (f *runFlags) places() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.Var(single(&f.storage, f.storage, parseText), "storage",
+	flags.Var(single(&f.storage, f.storage, parseGiven), "storage",
 		fmt.Sprintf("`kind` of storage: %s, memory unless the load syncs; %s; %s; %s, without system calls",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))
 	flags.Var(single(&f.dir, "", parseGiven), "dir", "existing `directory` for the data of the runs (default one that fits the storage)")

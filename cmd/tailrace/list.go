@@ -11,6 +11,7 @@ import (
 
 	"tailrace/claims"
 	"tailrace/plots"
+	"tailrace/results"
 	"tailrace/strategies"
 	"tailrace/workload"
 )
@@ -26,6 +27,7 @@ func listings() []listing {
 		{"strategies", listStrategies},
 		{"workloads", listWorkloads},
 		{"presets", listPresets},
+		{"metrics", listMetrics},
 		{"charts", listCharts},
 		{"claims", listClaims},
 	}
@@ -38,7 +40,7 @@ func newList() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:                   "list [" + strings.Join(names, "|") + "]",
-		Short:                 "List strategies, workloads, presets and charts, with a line each",
+		Short:                 "List strategies, workloads, presets, metrics, charts and claims, with a line each",
 		Example:               "  tailrace list\n  tailrace list strategies",
 		ValidArgs:             names,
 		DisableFlagsInUseLine: true,
@@ -64,7 +66,8 @@ func oneListing(cmd *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return usagef("%s: list takes one name at most, or none for everything", args[1])
 	case len(args) == 1 && !slices.Contains(cmd.ValidArgs, args[0]):
-		return usagef("%s: nothing to list of this name; there are %s", args[0], strings.Join(cmd.ValidArgs, ", "))
+		return usagef("%s: nothing to list of this name; there are %s%s", args[0], strings.Join(cmd.ValidArgs, ", "),
+			workload.Suggestion(args[0], cmd.ValidArgs))
 	default:
 		return nil
 	}
@@ -103,6 +106,13 @@ func listPresets(w io.Writer) {
 			names = append(names, group[0].Name)
 		}
 		fmt.Fprintf(w, "  %s\t%s: %s; %d blocks\n", p.Name, strings.Join(names, ", "), p.Summary, p.Blocks)
+	}
+}
+
+func listMetrics(w io.Writer) {
+	fmt.Fprintln(w, "Metrics (--primary, --metric), their units, and whether more or less is better")
+	for _, d := range results.DescribeMetrics() {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", d.Name, d.Unit, d.Better, d.Meaning)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tailrace/results"
 )
 
 // manualDate stands on every page in place of the day on which it is written, so that one version always writes
@@ -24,6 +26,9 @@ func newMan() *cobra.Command {
 		Args:                  manualDirectory,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if results.CheckForeign(args[0], "*.[1-9]", "*.[1-9].gz") != nil {
+				return usagef("%s: %w and no manual; name a new directory, or an empty one", args[0], results.ErrForeign)
+			}
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
 				return err
 			}
@@ -35,7 +40,7 @@ func newMan() *cobra.Command {
 }
 
 func manualDirectory(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
+	if len(args) != 1 || args[0] == "" {
 		return usagef("man: give one directory, as in tailrace man /usr/local/share/man/man1")
 	}
 	return nil

@@ -37,7 +37,7 @@ func resultsDirectory(given string, now time.Time) (string, error) {
 	if inside, err := filepath.Rel(link, absolute); err == nil && filepath.IsLocal(inside) {
 		return "", usagef("--out %s: %s is the link to the newest results; give a name of its own", given, filepath.Join(outParent, latestLink))
 	}
-	return given, nil
+	return filepath.Clean(given), nil // a/../b where there is no a is b
 }
 
 // interruptedDirectory is where the sweep is that --resume goes on with: as given, or the newest in out that

@@ -96,6 +96,8 @@ func reportMerged(ctx context.Context, w io.Writer, dirs []string, out string, a
 		return fmt.Errorf("%w: nothing was merged", harness.ErrInterrupted)
 	case errors.Is(err, results.ErrExists):
 		return usagef("--out %s already holds results; name another directory, or remove it", dir)
+	case errors.Is(err, results.ErrForeign):
+		return usagef("--out %s: %w and no results; name a new directory, or an empty one", dir, results.ErrForeign)
 	case errors.Is(err, fs.ErrNotExist):
 		return usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
 	case err != nil:

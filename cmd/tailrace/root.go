@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetIn(stdin)
 	out := &standardOutput{to: stdout}
 	root.SetOut(printed{out})
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		root.SetOut(unquoted{printed{out}})
+	}
 	root.SetErr(stderr)
 	err := out.after(root.ExecuteContext(ctx))
 	if err != nil {
@@ -63,6 +67,7 @@ func newRoot(args []string) *cobra.Command {
 	}
 	root.SetVersionTemplate(fmt.Sprintf("tailrace {{.Version}} (%s, %s/%s)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newRun(append([]string{"tailrace"}, args...)), newReport(), newCompare(), newClaims(append([]string{"tailrace"}, args...)), newCheck(), newList(), newDump(), newDoctor(), newExecute(), newLoops(), newPressure(), newTorture(), newCompletion(), newMan())
 	return root
 }

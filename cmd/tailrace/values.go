@@ -24,24 +24,36 @@ func (v *value) Type() string          { return "value" }
 
 // single keeps what is given in to, which holds the default.
 func single[T any](to *T, unset string, parse func(string) (T, error)) *value {
-	return &value{unset: unset, set: func(text string) error {
+	return &value{unset: unset, set: once(func(text string) error {
 		parsed, err := parse(text)
 		if err == nil {
 			*to = parsed
 		}
 		return err
-	}}
+	})}
+}
+
+// once refuses a second value: of flags that take lists each counts, and whoever repeats another one may expect that.
+func once(set func(text string) error) func(text string) error {
+	var before *string
+	return func(text string) error {
+		if before != nil && *before != text {
+			return &workload.FieldError{Value: text, Problem: "given before as " + strconv.Quote(*before) + ", and takes one value"}
+		}
+		before = &text
+		return set(text)
+	}
 }
 
 // optional keeps what is given in to, which is nil until then.
 func optional[T any](to **T, parse func(string) (T, error)) *value {
-	return &value{set: func(text string) error {
+	return &value{set: once(func(text string) error {
 		parsed, err := parse(text)
 		if err == nil {
 			*to = &parsed
 		}
 		return err
-	}}
+	})}
 }
 
 // list appends what is given to to: several elements with commas between them, or the flag repeated.
