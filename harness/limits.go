@@ -13,7 +13,7 @@ import (
 
 // checkOut refuses a directory for the results that holds some already, or could not be made.
 func checkOut(out string) error {
-	switch err := results.CheckUnused(out); {
+	switch err := results.CheckPlace(out); {
 	case errors.Is(err, results.ErrForeign):
 		return usagef("--out %s: %w and no results; name a new directory, or an empty one", out, results.ErrForeign)
 	case err != nil:

@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// CheckUnused returns ErrExists for a directory that has any file of a sweep in it, and ErrForeign for one that has
-// nothing but other files. One that does not exist has none; nor has one in which a sweep was killed before its first
-// run had ended.
+// CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
+// has none; nor has one in which a sweep was killed before its first run had ended.
 func CheckUnused(dir string) error {
 	made := []string{benchFile, summaryFile, csvFile, "report.html"}
 	names := append([]string{metaFile, runsFile, planFile}, made...)
@@ -34,7 +33,13 @@ func CheckUnused(dir string) error {
 			return fmt.Errorf("results: %s: %w (%s/%s)", dir, ErrExists, name, entries[0].Name())
 		}
 	}
-	return CheckForeign(dir, append(made, metaFile, runsFile, planFile, latencyDir, chartsDir, ombDir, claimsFile, claimsMarkdown)...)
+	return nil
+}
+
+// CheckPlace returns the error of CheckUnused, and ErrForeign for a directory that has files, but none of results.
+func CheckPlace(dir string) error {
+	return cmp.Or(CheckUnused(dir), CheckForeign(dir, metaFile, runsFile, planFile, benchFile, summaryFile, csvFile, "report.html",
+		latencyDir, chartsDir, ombDir, claimsFile, claimsMarkdown))
 }
 
 // CheckForeign returns ErrForeign for a directory that has files, none of which has a name that one of some patterns

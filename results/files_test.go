@@ -146,7 +146,7 @@ func TestCheckUnusedKnowsWhatWriteFilesWrites(t *testing.T) {
 }
 
 // Results go where nothing is, or nothing but what an earlier sweep has left that was killed at once.
-func TestCheckUnusedRefusesWhatIsNotOurs(t *testing.T) {
+func TestCheckPlace(t *testing.T) {
 	for _, test := range []struct {
 		files []string
 		want  error
@@ -169,11 +169,11 @@ func TestCheckUnusedRefusesWhatIsNotOurs(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, name), "something")
 		}
-		if err := results.CheckUnused(dir); !errors.Is(err, test.want) {
+		if err := results.CheckPlace(dir); !errors.Is(err, test.want) {
 			t.Errorf("%q: %v, want %v", test.files, err, test.want)
 		}
 	}
-	if err := results.CheckUnused(filepath.Join(tempDir(t), "missing")); err != nil {
+	if err := results.CheckPlace(filepath.Join(tempDir(t), "missing")); err != nil {
 		t.Errorf("a new directory: %v", err)
 	}
 }

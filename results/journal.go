@@ -58,8 +58,7 @@ type Writer struct {
 
 // Create begins a sweep directory: it makes dir where it is missing, latency/ and charts/ in it, and
 // writes meta.json, in which the sweep is interrupted until Finish says otherwise: so it is if the process
-// is killed. A directory that holds results already is refused with ErrExists, and one that holds other files with
-// ErrForeign; it is left as it is. What
+// is killed. A directory that holds results already is refused with ErrExists and left as it is. What
 // Create made before it failed, it removes.
 func Create(dir string, meta *Meta) (_ *Writer, err error) {
 	if err := CheckUnused(dir); err != nil {

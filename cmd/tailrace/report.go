@@ -90,14 +90,15 @@ func reportMerged(ctx context.Context, w io.Writer, dirs []string, out string, a
 	if err != nil {
 		return err
 	}
+	if errors.Is(results.CheckPlace(dir), results.ErrForeign) {
+		return usagef("--out %s: %w and no results; name a new directory, or an empty one", dir, results.ErrForeign)
+	}
 	sweep, err := results.Merge(ctx, dirs, dir)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: nothing was merged", harness.ErrInterrupted)
 	case errors.Is(err, results.ErrExists):
 		return usagef("--out %s already holds results; name another directory, or remove it", dir)
-	case errors.Is(err, results.ErrForeign):
-		return usagef("--out %s: %w and no results; name a new directory, or an empty one", dir, results.ErrForeign)
 	case errors.Is(err, fs.ErrNotExist):
 		return usageError{fmt.Errorf("%w; give the --out directories of tailrace runs", err)}
 	case err != nil:

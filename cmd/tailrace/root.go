@@ -55,13 +55,15 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 func newRoot(args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "tailrace",
-		Short:         "Which concurrency model should guard the tail of my log?",
-		Long:          rootLong,
-		Example:       rootExample,
-		Version:       version(),
-		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:              "tailrace",
+		Short:            "Which concurrency model should guard the tail of my log?",
+		Long:             rootLong,
+		Example:          rootExample,
+		Version:          version(),
+		Args:             knownCommand,
+		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: warnOfReplaced,
+
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tailrace/workload"
@@ -13,47 +15,41 @@ import (
 // value is the value of a flag. It is set by what was given and by nothing else.
 type value struct {
 	set   func(text string) error
-	unset string // shown by the help as the default
+	unset string   // shown by the help as the default
+	one   bool     // what is given last counts alone
+	given []string // each time
 }
 
 var _ pflag.Value = (*value)(nil)
 
-func (v *value) Set(text string) error { return v.set(text) }
-func (v *value) String() string        { return v.unset }
-func (v *value) Type() string          { return "value" }
+func (v *value) Set(text string) error {
+	v.given = append(v.given, text)
+	return v.set(text)
+}
+
+func (v *value) String() string { return v.unset }
+func (v *value) Type() string   { return "value" }
 
 // single keeps what is given in to, which holds the default.
 func single[T any](to *T, unset string, parse func(string) (T, error)) *value {
-	return &value{unset: unset, set: once(func(text string) error {
+	return &value{unset: unset, one: true, set: func(text string) error {
 		parsed, err := parse(text)
 		if err == nil {
 			*to = parsed
 		}
 		return err
-	})}
-}
-
-// once refuses a second value: of flags that take lists each counts, and whoever repeats another one may expect that.
-func once(set func(text string) error) func(text string) error {
-	var before *string
-	return func(text string) error {
-		if before != nil && *before != text {
-			return &workload.FieldError{Value: text, Problem: "given before as " + strconv.Quote(*before) + ", and takes one value"}
-		}
-		before = &text
-		return set(text)
-	}
+	}}
 }
 
 // optional keeps what is given in to, which is nil until then.
 func optional[T any](to **T, parse func(string) (T, error)) *value {
-	return &value{set: once(func(text string) error {
+	return &value{one: true, set: func(text string) error {
 		parsed, err := parse(text)
 		if err == nil {
 			*to = &parsed
 		}
 		return err
-	})}
+	}}
 }
 
 // list appends what is given to to: several elements with commas between them, or the flag repeated.
@@ -71,6 +67,21 @@ func list[T comparable](to *[]T, parse func(string) (T, error)) *value {
 		}
 		return nil
 	}}
+}
+
+// warnOfReplaced says which values do not count because another was given after them. Of lists each counts, so that
+// whoever repeats another flag may expect that.
+func warnOfReplaced(cmd *cobra.Command, _ []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		v, ok := f.Value.(*value)
+		if !ok || !v.one {
+			return
+		}
+		last := v.given[len(v.given)-1]
+		if slices.ContainsFunc(v.given, func(text string) bool { return text != last }) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "tailrace: warning: --%s: given more than once; %s counts, since it is the last\n", f.Name, strconv.Quote(last))
+		}
+	})
 }
 
 func parseText(text string) (string, error) { return text, nil }
