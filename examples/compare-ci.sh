@@ -5,8 +5,8 @@
 #   examples/compare-ci.sh                              against the merge base with origin/main, under mix and ingest
 #   examples/compare-ci.sh v1.2 --workloads tail        against a commit, with the flags of tailrace run
 #
-# Exit codes: 0 no regression, or no telling; 1 a regression, or wrong answers; 2 it could not be done; 3 no telling,
-# with STRICT=1. From the environment, with these defaults:
+# Exit codes: 0 no regression, or no telling; 1 a regression, wrong answers, or something that the commit has and this
+# tree lacks; 2 it could not be done; 3 no telling, with STRICT=1. From the environment, with these defaults:
 #
 #   THRESHOLD=5%    how much worse is no regression yet
 #   METRIC=         what is compared, instead of the primary metrics: cpu-sec/op is steadier where others use the processors
@@ -50,7 +50,7 @@ compare() {
 	0 | 1 | 3) ;; # what is wrong with single runs, the comparison says
 	*) cat "$work/run"; exit $code ;;
 	esac
-	"$work/head" compare "$2" --threshold "$threshold" ${METRIC:+--metric "$METRIC"}
+	"$work/head" compare "$2" --require-all --threshold "$threshold" ${METRIC:+--metric "$METRIC"}
 }
 
 code=0

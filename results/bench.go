@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -21,7 +22,8 @@ import (
 //
 // The second arm of the baseline is strategy=aa; where two builds are compared, build=this is the one that
 // ran the sweep. The primary metric of the run's workload stands first on its line, as ns/op does on those
-// of go test. Configuration lines are those that go test writes
+// of go test, and the line "Unit METRIC primary=WORKLOAD,..." names the workloads that it is the primary one of.
+// Configuration lines are those that go test writes
 // too, because benchstat makes a table of its own of everything else that differs between files.
 func (s *Sweep) WriteBench(w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -32,12 +34,21 @@ func (s *Sweep) WriteBench(w io.Writer) error {
 		}
 	}
 	metrics := s.benchMetrics()
-	for _, metric := range metrics {
+	primaries := s.workloadsByPrimary()
+	for _, metric := range MetricNames() {
+		workloads := primaries[metric]
+		if len(workloads) == 0 && !slices.Contains(metrics, metric) {
+			continue
+		}
 		better := "higher"
 		if LowerIsBetter(metric) {
 			better = "lower"
 		}
-		fmt.Fprintf(out, "Unit %s better=%s\n", metric, better)
+		fmt.Fprintf(out, "Unit %s better=%s", metric, better)
+		if len(workloads) > 0 {
+			fmt.Fprintf(out, " %s=%s", unitPrimary, strings.Join(workloads, ","))
+		}
+		fmt.Fprintln(out)
 	}
 	varying := s.varyingKeys()
 	for _, run := range s.runsByCell() {
@@ -53,6 +64,23 @@ func (s *Sweep) WriteBench(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// workloadsByPrimary are the workloads that ran, by their primary metric, as benchmarks are named after them.
+func (s *Sweep) workloadsByPrimary() map[string][]string {
+	ran := make(map[string]bool)
+	for i := range s.Runs {
+		ran[s.Runs[i].Cell.Workload] = true
+	}
+	primaries := make(map[string][]string)
+	for _, name := range slices.Sorted(maps.Keys(ran)) {
+		metric := s.primary(name)
+		primaries[metric] = append(primaries[metric], withoutCommas(benchValue(name)))
+	}
+	return primaries
+}
+
+// withoutCommas is the name of a workload as it stands in a list.
+func withoutCommas(name string) string { return strings.ReplaceAll(name, ",", "_") }
 
 // benchOrder is the order of metrics on the line of a run: the primary one, then the others as they are.
 func benchOrder(metrics []string, primary string) []string {

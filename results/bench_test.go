@@ -38,6 +38,7 @@ func TestBenchIsReadBackWhole(t *testing.T) {
 		}
 	}
 	reader := benchfmt.NewReader(strings.NewReader(bench(t, s)), "bench.txt")
+	primaries := map[string]string{results.MetricOps: "mix", results.MetricProduceOps: "durable,ingest", "e2e-p99-sec": "tail"}
 	units := make(map[string]bool)
 	got := make(map[string][]float64)
 	for reader.Scan() {
@@ -47,7 +48,10 @@ func TestBenchIsReadBackWhole(t *testing.T) {
 			if results.LowerIsBetter(record.Unit) {
 				want = "lower"
 			}
-			if record.Key != "better" || record.Value != want {
+			if record.Key == "primary" {
+				want = primaries[record.Unit]
+			}
+			if record.Key != "better" && record.Key != "primary" || record.Value != want {
 				t.Errorf("unit %s: %s=%s", record.Unit, record.Key, record.Value)
 			}
 			units[record.Unit] = true
@@ -192,7 +196,7 @@ func TestBenchNamesAndValues(t *testing.T) {
 	}}
 	s.Meta.Environment.CPUModel = "A  CPU\n of two lines"
 	want := `cpu: A CPU of two lines
-Unit op/s better=higher
+Unit op/s better=higher primary=my_load_50_1_8
 Unit allocs/op better=lower
 BenchmarkRun/workload=my_load_50_1_8/strategy=mutex/record-size=100/storage=disk_4	400	1000 op/s
 BenchmarkRun/workload=my_load_50_1_8/strategy=mutex/record-size=1024/storage=disk_4	1	0 allocs/op

@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 )
@@ -31,13 +32,20 @@ func (e *UnknownMetricError) Error() string {
 
 // CompareOptions are what is compared of two sides, and what counts as a regression.
 type CompareOptions struct {
-	// Metrics are compared of each benchmark that has them; if there are none, the primary metric of each: that of
-	// the workload in a results directory, the first on its line in a file.
+	// Metrics are compared of each benchmark that has them. If there are none, it is the primary metric: that of the
+	// workload in a results directory or in a bench.txt of one, else sec/op, else all metrics of which it is known
+	// which way is better.
 	Metrics []string
+	// Primaries are the primary metrics of workloads by name, for files that have such workloads and do not say.
+	Primaries map[string]string
 	// Threshold is the change for the worse, as a share of the old value, that is no regression yet.
 	Threshold float64
 	// AllowSequential counts a difference as a regression that may be drift, since the two sides were not interleaved.
 	AllowSequential bool
+	// RequireAll makes it a failure that the new side lacks a benchmark, or a compared metric of one.
+	RequireAll bool
+	// Stdin is read where a side is named "-". Without it, there is no such side.
+	Stdin io.Reader
 }
 
 // Origin is where one side of a comparison comes from.
@@ -64,9 +72,10 @@ type Change struct {
 	Verdict Verdict
 	// Beyond is set where the verdict is Worse, and by more than the threshold within the whole interval.
 	Beyond bool
-	Reason string // why the verdict is Undecided
+	Reason string // why the verdict is Undecided, or what a Worse one does not rest on
 
-	label string // Benchmark as short as the others allow
+	label   string // Benchmark as short as the others allow
+	lacking bool   // only the old side has the metric
 	// Whether more is better (1), or less (-1); 0 if it is not known.
 	better int
 }
@@ -75,12 +84,13 @@ type Change struct {
 type Outcome int
 
 const (
-	// NoRegression: every comparison has a verdict, and none is known to be worse by more than the threshold, nor could
-	// be worse by half unseen.
+	// NoRegression: the new side has all benchmarks of the old one, every comparison has a verdict, and none is known to
+	// be worse by more than the threshold, nor could be worse by half unseen.
 	NoRegression Outcome = iota
-	// Regression: something is worse by more than the threshold, or the new side gave wrong answers.
+	// Regression: something is worse by more than the threshold, the new side gave wrong answers, or it lacks what
+	// CompareOptions.RequireAll asks for.
 	Regression
-	// Inconclusive: no telling, or a difference that may be the drift of the machine.
+	// Inconclusive: no telling, a difference that may be the drift of the machine, or something that is missing.
 	Inconclusive
 )
 
@@ -104,6 +114,10 @@ type Changes struct {
 	Changes     []Change // in the order of the new side
 	// Benchmarks that only one side has.
 	OnlyOld, OnlyNew []string
+	// NotCompared are benchmarks of both sides that have none of the metrics that were asked for.
+	NotCompared []string
+	// Unmatched says what of the new side may belong to a benchmark of the old side, and could not be compared with it.
+	Unmatched []string
 	// Violations are the runs of the new side that gave wrong answers.
 	Violations []string
 	// Failed is set where the new side's output says that its benchmarks failed: what ran is then not all.
@@ -127,14 +141,29 @@ func (c *Changes) with(is func(*Change) bool) []Change {
 
 // Outcome is what the changes come to.
 func (c *Changes) Outcome() Outcome {
-	regressions := len(c.Regressions())
 	switch {
-	case len(c.Violations) > 0, regressions > 0 && (c.Interleaved || c.Options.AllowSequential):
+	case len(c.Violations) > 0, c.regressed(), c.Options.RequireAll && len(c.Missing()) > 0:
 		return Regression
-	case regressions > 0, c.Failed, len(c.Undecided()) > 0, c.blind():
+	case len(c.Regressions()) > 0, c.Failed, len(c.OnlyOld) > 0, len(c.Unmatched) > 0, len(c.Undecided()) > 0, c.blind():
 		return Inconclusive
 	}
 	return NoRegression
+}
+
+// regressed reports whether something is worse that can't be drift.
+func (c *Changes) regressed() bool {
+	return len(c.Regressions()) > 0 && (c.Interleaved || c.Options.AllowSequential)
+}
+
+// Missing returns what the old side has and the new one lacks: benchmarks, and metrics that were to be compared.
+func (c *Changes) Missing() []string {
+	missing := slices.Clone(c.OnlyOld)
+	for _, d := range c.Changes {
+		if d.lacking {
+			missing = append(missing, d.Benchmark+", "+d.Metric)
+		}
+	}
+	return missing
 }
 
 // mostHidden is the change for the worse, as a share, that may hide behind "no difference found" for that to mean
@@ -170,12 +199,21 @@ func compareSides(old, new *side, interleaved bool, least int, o CompareOptions)
 	if err := checkMetrics(o.Metrics, pairs, c); err != nil {
 		return nil, err
 	}
-	metrics, comparisons := make([][]string, len(pairs)), 0
+	metrics, comparisons, comparable := make([][]string, len(pairs)), 0, false
 	for i, p := range pairs {
-		metrics[i] = p.metrics(o.Metrics, c)
+		metrics[i] = p.metrics(o)
 		comparisons += len(metrics[i])
+		for _, metric := range metrics[i] {
+			comparable = comparable || p.old.has(metric) && p.new.has(metric)
+			if err := new.conflicts[metric]; err != nil {
+				return nil, err
+			}
+		}
+		if len(metrics[i]) == 0 {
+			c.NotCompared = append(c.NotCompared, p.new.name)
+		}
 	}
-	if comparisons == 0 {
+	if !comparable {
 		return nil, fmt.Errorf("results: %s and %s %w: no benchmark has the same metric in both", old.origin.Path, new.origin.Path, ErrIncomparable)
 	}
 	c.Level = 1 - (1-confidence)/float64(max(least, comparisons))

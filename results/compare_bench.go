@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,10 +14,36 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// benchSide is a side that was read from a file in Go's benchmark format.
+// benchSide is a side that was read from a file in Go's benchmark format. Its benchmarks are made when both sides are
+// known: joinBench.
 type benchSide struct {
 	side
-	directions map[string]int // of the metrics that the file tells
+	lines  []benchLine
+	flaws  []benchFlaw
+	config benchConfig
+	units  benchUnits
+	sick   string // why nothing in it can be trusted; "" if that is not known
+}
+
+// benchLine is a line with the result of a benchmark.
+type benchLine struct {
+	number int    // in the file
+	name   string // without "Benchmark"
+	values []benchMeasure
+}
+
+// benchMeasure is a value in a base unit.
+type benchMeasure struct {
+	unit  string
+	value float64
+}
+
+// benchFlaw is what is no measurement, though it stands where there should be one.
+type benchFlaw struct {
+	number int    // of the line
+	name   string // of the benchmark
+	metric string // or allMetrics
+	text   string // with the place
 }
 
 // errNoBenchmarks: there is nothing to compare in a file.
@@ -25,12 +52,15 @@ var errNoBenchmarks = errors.New("no results of benchmarks")
 // longestLine is the bytes that a line of a file may have: what reads them takes no more.
 const longestLine = bufio.MaxScanTokenSize - 1
 
+// mostFlaws is how many flaws of a file are named.
+const mostFlaws = 5
+
+// benchmarkWord begins each line with a result.
+const benchmarkWord = "Benchmark"
+
 // failureMarks are how lines begin with which go test says that something failed. The second has no end: the package
 // follows in one of them.
-var failureMarks = []string{"--- FAIL", "FAIL", "panic:", "exit status"}
-
-// panicKey is what the first word of a panic would be as a line of configuration, which it is none.
-const panicKey = "panic"
+var failureMarks = []string{"--- FAIL", "FAIL", "panic:", "fatal error:", "exit status"}
 
 // machineKeys are the configuration lines that describe a machine.
 var machineKeys = []string{"goos", "goarch", "cpu"}
@@ -41,189 +71,146 @@ func readBench(text []byte, path string) (*benchSide, error) {
 		return nil, fmt.Errorf("results: %s is binary, or not text in UTF-8", path)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	x := &benchSide{side: side{origin: Origin{Path: path}}, directions: make(map[string]int)}
-	if err := x.readMarks(text); err != nil {
+	x := &benchSide{side: side{origin: Origin{Path: path}}, config: make(benchConfig), units: make(benchUnits)}
+	rows := bytes.Split(text, []byte("\n"))
+	if err := x.readRows(rows); err != nil {
 		return nil, err
 	}
-	var lines []*benchfmt.Result
 	reader := benchfmt.NewReader(bytes.NewReader(text), path)
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.Result:
-			if err := checkValues(record); err != nil {
-				return nil, err
-			}
-			lines = append(lines, record.Clone()) // the reader uses it again
+			x.readResult(record)
 		case *benchfmt.SyntaxError:
-			if strings.HasPrefix(record.Msg, "parsing measurement") {
-				return nil, fmt.Errorf("results: %w", record)
-			}
-			x.warnings = append(x.warnings, record.Error()+"; the line is left out")
+			x.readError(record, rows)
 		}
 	}
 	if err := reader.Err(); err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
-	if len(lines) == 0 {
+	if len(x.lines) == 0 {
 		return nil, fmt.Errorf("results: %s has %w", path, errNoBenchmarks)
 	}
-	if err := x.readMachine(lines); err != nil {
+	if err := x.readMachine(); err != nil {
 		return nil, err
 	}
-	x.readBenchmarks(lines)
-	x.readDirections(reader.Units())
+	x.warnOfFlaws()
 	return x, nil
 }
 
-// readMarks looks for what is no result: lines that are too long, and those that say that a benchmark failed.
-func (x *benchSide) readMarks(text []byte) error {
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if len(line) > longestLine {
+// warnOfFlaws names the first flaws.
+func (x *benchSide) warnOfFlaws() {
+	for i, flaw := range x.flaws {
+		switch {
+		case i == mostFlaws:
+			x.warnings = append(x.warnings, fmt.Sprintf("%s: %d more are left out", x.origin.Path, len(x.flaws)-i))
+			return
+		case flaw.metric == allMetrics:
+			x.warnings = append(x.warnings, flaw.text+"; the line is left out")
+		default:
+			x.warnings = append(x.warnings, flaw.text+"; it is left out")
+		}
+	}
+}
+
+// readRows reads what is no result: lines that are too long, those that say that a benchmark failed, configuration,
+// and what is known of units.
+func (x *benchSide) readRows(rows [][]byte) error {
+	for i, row := range rows {
+		number := i + 1
+		if len(row) > longestLine {
 			return fmt.Errorf("results: %s:%d: the line has more than %d bytes, and is no output of benchmarks", x.origin.Path, number, longestLine)
 		}
-		failed := slices.ContainsFunc(failureMarks, func(mark string) bool { return bytes.HasPrefix(line, []byte(mark)) })
-		if failed && !x.failed {
-			x.failed = true
-			x.warnings = append(x.warnings, fmt.Sprintf("%s:%d: the benchmarks failed: %s", x.origin.Path, number, bytes.TrimSpace(line)))
+		if saysFailed(row) {
+			if !x.failed {
+				x.failed = true
+				x.warnings = append(x.warnings, fmt.Sprintf("%s:%d: the benchmarks failed: %s", x.origin.Path, number, bytes.TrimSpace(row)))
+			}
+			continue
 		}
+		if fields := bytes.Fields(row); bytes.HasPrefix(row, []byte("Unit")) && len(fields) > 2 && string(fields[0]) == "Unit" {
+			x.units.read(string(fields[1]), fields[2:])
+		} else if key, value, ok := configLine(row); ok {
+			x.config.set(key, value, number)
+		}
+	}
+	if len(x.config) > mostKeys {
+		return fmt.Errorf("results: %s has more than %d different keys before colons: leave the lines of logs out of it, as with grep -v", x.origin.Path, mostKeys)
 	}
 	return nil
 }
 
-// checkValues refuses what is no measurement.
-func checkValues(line *benchfmt.Result) error {
-	for _, v := range line.Values {
-		if !isFinite(v.Value) || v.Value < 0 {
-			file, number := line.Pos()
-			value, unit := v.Value, v.Unit
+// saysFailed reports whether go test says with a line that something failed.
+func saysFailed(row []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte(failureMarks[0])) || // of a sub-benchmark
+		slices.ContainsFunc(failureMarks, func(mark string) bool { return bytes.HasPrefix(row, []byte(mark)) })
+}
+
+// readResult keeps the values of a line that are measurements.
+func (x *benchSide) readResult(record *benchfmt.Result) {
+	_, number := record.Pos()
+	line := benchLine{number: number, name: record.Name.String()}
+	flaw := func(metric, format string, args ...any) {
+		text := fmt.Sprintf("%s:%d: %s", x.origin.Path, number, fmt.Sprintf(format, args...))
+		x.flaws = append(x.flaws, benchFlaw{number, line.name, metric, text})
+	}
+	if record.Iters <= 0 {
+		flaw(allMetrics, "%d iterations are no measurement", record.Iters)
+		return
+	}
+	for _, v := range record.Values {
+		_, unit := benchunit.Tidy(1, v.Unit) // the reader leaves the unit of a 0 as it is
+		at := slices.IndexFunc(line.values, func(m benchMeasure) bool { return m.unit == unit })
+		switch {
+		case !isFinite(v.Value) || v.Value < 0:
+			value, written := v.Value, v.Unit
 			if v.OrigUnit != "" {
-				value, unit = v.OrigValue, v.OrigUnit
+				value, written = v.OrigValue, v.OrigUnit
 			}
-			return fmt.Errorf("results: %s:%d: %v %s is no measurement", file, number, value, unit)
+			flaw(unit, "%v %s is no measurement", value, written)
+		case at < 0:
+			line.values = append(line.values, benchMeasure{unit, v.Value})
+		case line.values[at].value != v.Value: // which of them counts would hang on their order
+			flaw(unit, "there are two values of %s", unit)
+			line.values[at].value = math.NaN()
 		}
 	}
-	return nil
+	line.values = slices.DeleteFunc(line.values, func(m benchMeasure) bool { return math.IsNaN(m.value) })
+	x.lines = append(x.lines, line)
+}
+
+// readError keeps which benchmark lost a line that can't be read.
+func (x *benchSide) readError(record *benchfmt.SyntaxError, rows [][]byte) {
+	row, isResult := bytes.CutPrefix(bytes.TrimPrefix(rows[record.Line-1], []byte("\ufeff")), []byte(benchmarkWord))
+	if !isResult {
+		return // of a unit, which benchUnits knows
+	}
+	name := ""
+	if fields := bytes.Fields(row); len(fields) > 0 {
+		name = string(fields[0])
+	}
+	x.flaws = append(x.flaws, benchFlaw{record.Line, name, allMetrics, record.Error()})
+}
+
+// numbers are those of the lines with results.
+func (x *benchSide) numbers() []int {
+	numbers := make([]int, len(x.lines))
+	for i := range x.lines {
+		numbers[i] = x.lines[i].number
+	}
+	return numbers
 }
 
 // readMachine collects what describes the machine, which has to be one.
-func (x *benchSide) readMachine(lines []*benchfmt.Result) error {
+func (x *benchSide) readMachine() error {
 	for _, key := range machineKeys {
-		values := make(map[string]bool)
-		for _, line := range lines {
-			if value := line.GetConfig(key); value != "" {
-				values[value] = true
-			}
-		}
+		values := x.config.values(key, x.numbers())
+		delete(values, "")
 		found := slices.Sorted(maps.Keys(values))
 		if len(found) > 1 {
 			return fmt.Errorf("results: %s has results of several machines: %s is %s", x.origin.Path, key, strings.Join(found, " and "))
 		}
 		x.machine = append(x.machine, Fact{key, strings.Join(found, "")})
-	}
-	return nil
-}
-
-// readBenchmarks groups lines by name and by the configuration that differs within the file, pkg always. What is the
-// same in the whole file describes it, as a commit or a date does, and would keep it from being compared with any other.
-func (x *benchSide) readBenchmarks(lines []*benchfmt.Result) {
-	factors := factorKeys(lines)
-	byName := make(map[string]*benchmark)
-	for number, line := range lines {
-		name := line.Name.String()
-		for _, key := range factors {
-			if value := line.GetConfig(key); value != "" {
-				name += " " + key + ":" + value
-			}
-		}
-		b := byName[name]
-		if b == nil {
-			b = &benchmark{
-				key: name, name: name, values: make(map[string][]observation),
-				distrust: func(string) string { return "" },
-				better:   func(metric string) int { return x.directions[metric] },
-			}
-			byName[name] = b
-			x.benchmarks = append(x.benchmarks, b)
-		}
-		for _, v := range line.Values {
-			_, unit := benchunit.Tidy(1, v.Unit) // the reader leaves the unit of a 0 as it is
-			if b.primary == "" {
-				b.primary = unit
-			}
-			seen := b.values[unit]
-			if len(seen) > 0 && seen[len(seen)-1].block == number {
-				continue // a second value on one line
-			}
-			if len(seen) == 0 {
-				b.metrics = append(b.metrics, unit)
-			}
-			b.values[unit] = append(seen, observation{v.Value, number})
-		}
-	}
-}
-
-// factorKeys are the configuration keys that are part of a benchmark's identity.
-func factorKeys(lines []*benchfmt.Result) []string {
-	values := make(map[string]map[string]bool)
-	for _, line := range lines {
-		for _, c := range line.Config {
-			if values[c.Key] == nil {
-				values[c.Key] = make(map[string]bool)
-			}
-		}
-	}
-	var factors []string
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		for _, line := range lines {
-			values[key][line.GetConfig(key)] = true
-		}
-		if key != panicKey && !slices.Contains(machineKeys, key) && (key == "pkg" || len(values[key]) > 1) {
-			factors = append(factors, key)
-		}
-	}
-	return factors
-}
-
-// readDirections finds out which way each metric is better: as the file says, as it is for the units of go test, else
-// more for rates and less for what an operation costs, and for times.
-func (x *benchSide) readDirections(units benchfmt.UnitMetadataMap) {
-	for _, b := range x.benchmarks {
-		for _, metric := range b.metrics {
-			direction := units.GetBetter(metric)
-			if direction == 0 && units.Get(metric, "better") == nil {
-				direction = usualDirection(metric)
-			}
-			x.directions[metric] = direction
-		}
-	}
-}
-
-func usualDirection(unit string) int {
-	switch {
-	case strings.HasSuffix(unit, "/s"), strings.HasSuffix(unit, "/sec"):
-		return 1
-	case strings.HasSuffix(unit, "/op"), unit == "sec", strings.HasSuffix(unit, "-sec"):
-		return -1
-	}
-	return 0
-}
-
-// sameDirections refuses files of which one says that more of a metric is better, and the other that less is. Where
-// only one of them tells, that holds for both.
-func sameDirections(old, new *benchSide) error {
-	for _, metric := range slices.Sorted(maps.Keys(new.directions)) {
-		direction := new.directions[metric]
-		other, ok := old.directions[metric]
-		switch {
-		case !ok || other == direction:
-		case direction == 0:
-			new.directions[metric] = other
-		case other != 0:
-			return fmt.Errorf("results: %s and %s %w: more of %s is better in one of them, and less in the other",
-				old.origin.Path, new.origin.Path, ErrIncomparable, metric)
-		}
 	}
 	return nil
 }

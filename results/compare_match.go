@@ -17,16 +17,27 @@ type side struct {
 	benchmarks []*benchmark
 	violations []string
 	warnings   []string
-	failed     bool // the benchmarks say so themselves
+	failed     bool             // the benchmarks say so themselves
+	conflicts  map[string]error // metrics that can't be compared, of the new side
 }
 
 // benchmark is what was measured again and again: a cell of a sweep, or a name in a file.
 type benchmark struct {
 	key     any // identifies it on both sides
 	name    string
-	primary string
+	base    string   // of a file: name without configuration
+	primary []string // none where nothing says which they are
 	metrics []string // in the order of its source
+	runs    int      // each of which should have a value of a metric
 	values  map[string][]observation
+	// flaws are what is no measurement, by metric; by allMetrics where a whole run can't be read.
+	flaws map[string]string
+	// doubt says why its runs may not belong together; "" if they do.
+	doubt string
+	// unmatched says why a benchmark that only the new side has may be one of the old side.
+	unmatched string
+	// exact reports whether repeated runs have to give the same value of a metric.
+	exact func(metric string) bool
 	// distrust says why values of a metric count for nothing; "" if they count.
 	distrust func(metric string) string
 	// better is 1 where more of a metric is better, -1 where less is, 0 where that is not known.
@@ -37,6 +48,24 @@ type benchmark struct {
 type observation struct {
 	value float64
 	block int
+}
+
+// allMetrics stands for each metric of a benchmark.
+const allMetrics = ""
+
+// incomplete says what is missing of a metric on the side of a path; "" if each run has it.
+func (b *benchmark) incomplete(metric, path string) string {
+	values := len(b.values[metric])
+	flaw := cmp.Or(b.flaws[metric], b.flaws[allMetrics], b.doubt)
+	switch {
+	case flaw != "":
+		return flaw
+	case values == 0:
+		return fmt.Sprintf("%s has no %s of it", path, metric)
+	case values < b.runs:
+		return fmt.Sprintf("%d of %d runs of %s have no %s", b.runs-values, b.runs, path, metric)
+	}
+	return ""
 }
 
 func (b *benchmark) has(metric string) bool { return slices.Contains(b.metrics, metric) }
@@ -60,6 +89,9 @@ func (c *Changes) match(old, new *side) ([]matched, error) {
 			delete(byKey, b.key)
 		} else {
 			c.OnlyNew = append(c.OnlyNew, b.name)
+			if b.unmatched != "" {
+				c.Unmatched = append(c.Unmatched, b.name+": "+b.unmatched)
+			}
 		}
 	}
 	for _, b := range old.benchmarks {
@@ -122,26 +154,50 @@ func withoutProcessors(name string) (rest, processors string) {
 	return strings.TrimSuffix(name, suffix) + " " + configuration, cmp.Or(strings.TrimPrefix(suffix, "-"), "1")
 }
 
-// metrics are those of a pair that are to be compared: those that were asked for as far as both have them, else
-// the primary one.
-func (p matched) metrics(asked []string, c *Changes) []string {
-	if len(asked) == 0 {
-		if !p.old.has(p.new.primary) {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: only %s has its metric %s", p.new.name, c.New.Path, p.new.primary))
-			return nil
-		}
-		return []string{p.new.primary}
+// timePerOperation is the time that an operation takes: what go test prints of each benchmark, in base units.
+const timePerOperation = "sec/op"
+
+// metrics are those of a pair that are to be compared: those that were asked for, as far as a side has them, else the
+// primary ones. The order of lines in a file, and of metrics in a line, does not matter.
+func (p matched) metrics(o CompareOptions) []string {
+	if len(o.Metrics) == 0 {
+		return p.primary(o.Primaries)
 	}
 	var metrics []string
-	for _, name := range asked {
+	for _, name := range o.Metrics {
 		_, tidied := benchunit.Tidy(1, name)
 		for _, metric := range []string{name, tidied} {
-			if p.old.has(metric) && p.new.has(metric) && !slices.Contains(metrics, metric) {
+			if p.either(metric) && !slices.Contains(metrics, metric) {
 				metrics = append(metrics, metric)
 			}
 		}
 	}
 	return metrics
+}
+
+func (p matched) either(metric string) bool { return p.old.has(metric) || p.new.has(metric) }
+
+// primary are the metrics to judge a pair by if none were asked for. known are those of workloads by name.
+func (p matched) primary(known map[string]string) []string {
+	if declared := slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.old.primary, p.new.primary)))); len(declared) > 0 {
+		return declared
+	}
+	if metric := known[workloadOf(p.new.name)]; metric != "" && p.either(metric) {
+		return []string{metric}
+	}
+	if p.either(timePerOperation) {
+		return []string{timePerOperation}
+	}
+	all := slices.Sorted(slices.Values(p.old.metrics))
+	for _, is := range []func(metric string) bool{
+		func(metric string) bool { return p.new.better(metric) != 0 },
+		func(metric string) bool { return p.old.flaws[metric] == "" || p.new.flaws[metric] == "" },
+	} {
+		if kept := slices.DeleteFunc(slices.Clone(all), func(metric string) bool { return !is(metric) }); len(kept) > 0 {
+			all = kept
+		}
+	}
+	return all
 }
 
 // checkMetrics refuses a metric that no pair has on both sides.

@@ -18,9 +18,15 @@ func (p matched) compare(metric string, c *Changes) Change {
 		Benchmark: p.new.name, Metric: metric, Old: sample(old), New: sample(new), better: p.new.better(metric),
 		Interval: ratioInterval(old, new, c.Interleaved, c.Level),
 		Reason:   cmp.Or(p.new.distrust(metric), p.old.distrust(metric)),
+		lacking:  p.old.has(metric) && !p.new.has(metric),
 	}
+	missing := p.missing(metric, c)
 	switch {
 	case d.Reason != "":
+	case missing != "" && min(len(old), len(new)) == 0:
+		d.Reason = missing
+	case p.new.exact(metric):
+		d.decideExactly(old, new, c)
 	case min(len(old), len(new)) < 2:
 		d.Reason = fewRuns(len(old), len(new), c.Interleaved)
 	case !d.hasSpread():
@@ -28,7 +34,39 @@ func (p matched) compare(metric string, c *Changes) Change {
 	default:
 		d.decide(c.Options.Threshold)
 	}
+	if missing != "" && d.Verdict != Undecided {
+		d.Reason = missing
+		if !d.Beyond { // what is missing may be worse, and can't undo a regression
+			d.Verdict = Undecided
+		}
+	}
 	return d
+}
+
+// missing says what the comparison of a metric does not rest on, though it should; "" if that is nothing.
+func (p matched) missing(metric string, c *Changes) string {
+	if gap := cmp.Or(p.new.incomplete(metric, c.New.Path), p.old.incomplete(metric, c.Old.Path)); gap != "" || !c.Interleaved {
+		return gap
+	}
+	if alone := unpaired(p.old, p.new, metric) + unpaired(p.new, p.old, metric); alone > 0 {
+		return fmt.Sprintf("%s: only one side has it", counted(alone, "block", "blocks"))
+	}
+	return ""
+}
+
+// unpaired counts the blocks in which a benchmark has a value, and the other has none.
+func unpaired(b, other *benchmark, metric string) int {
+	blocks := make(map[int]bool)
+	for _, o := range other.values[metric] {
+		blocks[o.block] = true
+	}
+	alone := 0
+	for _, o := range b.values[metric] {
+		if !blocks[o.block] {
+			alone++
+		}
+	}
+	return alone
 }
 
 // hasSpread reports whether there is an interval of any width, beyond what rounding makes of none.
@@ -44,6 +82,9 @@ func (p matched) usable(metric string, interleaved bool) (old, new []float64) {
 		for _, o := range p.new.values[metric] {
 			new = append(new, o.value)
 		}
+		// Sums of the same values in another order are not quite the same.
+		slices.Sort(old)
+		slices.Sort(new)
 		return old, new
 	}
 	byBlock := make(map[int]float64)
@@ -135,7 +176,7 @@ func (d *Change) decide(threshold float64) {
 		d.Verdict = NoDifference
 	case d.better == 0:
 		d.Reason = d.unknownDirection()
-	case (d.Ratio > 1) == (d.better > 0):
+	case (d.Low > 1) == (d.better > 0):
 		d.Verdict = Better
 	default:
 		d.Verdict = Worse

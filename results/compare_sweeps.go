@@ -178,8 +178,10 @@ func (s *index) isControl(cell Cell) bool {
 
 // benchmark is what the runs of a cell measured.
 func (s *index) benchmark(cell Cell, keys []cellKey) *benchmark {
+	primary := s.primary(cell.Workload)
 	b := &benchmark{
-		name: strings.TrimSpace(cell.Workload + " " + cell.Strategy), primary: s.primary(cell.Workload), values: make(map[string][]observation),
+		name: strings.TrimSpace(cell.Workload + " " + cell.Strategy), primary: []string{primary}, values: make(map[string][]observation),
+		exact:    func(string) bool { return false },
 		distrust: func(metric string) string { return cmp.Or(s.sick, s.distrust(cell, metric)) },
 		better: func(metric string) int {
 			if LowerIsBetter(metric) {
@@ -194,8 +196,11 @@ func (s *index) benchmark(cell Cell, keys []cellKey) *benchmark {
 	key := cell
 	key.Build = ""
 	b.key = key
-	known := map[string]bool{b.primary: true}
+	known := map[string]bool{primary: true}
 	for _, run := range s.runs[cell] {
+		if run.Valid() {
+			b.runs++
+		}
 		for metric := range run.Bounds {
 			known[metric] = true
 		}
@@ -208,7 +213,7 @@ func (s *index) benchmark(cell Cell, keys []cellKey) *benchmark {
 			}
 		}
 	}
-	for _, metric := range append([]string{b.primary}, MetricNames()...) {
+	for _, metric := range append([]string{primary}, MetricNames()...) {
 		if known[metric] && !slices.Contains(b.metrics, metric) {
 			b.metrics = append(b.metrics, metric)
 		}

@@ -101,6 +101,11 @@ func (c *Changes) undecidedNotes() []string {
 	var notes []string
 	told := make(map[string]bool)
 	undecided := c.Undecided()
+	for _, d := range c.Regressions() {
+		if d.Reason != "" {
+			notes = append(notes, fmt.Sprintf("not all of it: %s, %s: %s", d.label, d.Metric, d.Reason))
+		}
+	}
 	same := len(undecided) > 0 && !slices.ContainsFunc(undecided, func(d Change) bool { return d.Reason != undecided[0].Reason })
 	for _, d := range undecided {
 		note := fmt.Sprintf("undecided: %s, %s: %s", d.label, d.Metric, d.Reason)
@@ -111,6 +116,9 @@ func (c *Changes) undecidedNotes() []string {
 			told[note] = true
 			notes = append(notes, note)
 		}
+	}
+	for _, unmatched := range c.Unmatched {
+		notes = append(notes, "unmatched: "+unmatched)
 	}
 	for _, violation := range c.Violations {
 		notes = append(notes, "wrong answer of the new side: "+violation)
@@ -128,6 +136,9 @@ func (c *Changes) Footnotes() []string {
 		if len(only.names) > 0 {
 			notes = append(notes, fmt.Sprintf("only in %s, and not compared (%d): %s", only.path, len(only.names), someOf(only.names, mostNames)))
 		}
+	}
+	if len(c.NotCompared) > 0 {
+		notes = append(notes, fmt.Sprintf("without the metrics that were asked for, and not compared (%d): %s", len(c.NotCompared), someOf(c.NotCompared, mostNames)))
 	}
 	return append(notes, fmt.Sprintf("old, new: geometric means of the runs · intervals: 95 %% over %s together", count(len(c.Changes), "comparison")))
 }
@@ -147,14 +158,20 @@ func (c *Changes) VerdictText() string {
 	switch outcome := c.Outcome(); {
 	case len(c.Violations) > 0:
 		return fmt.Sprintf("REGRESSION: %s of the new side gave wrong answers", count(len(c.Violations), "run"))
+	case outcome == Regression && !c.regressed():
+		return fmt.Sprintf("REGRESSION: %s lacks what %s has: %s", c.New.Path, c.Old.Path, someOf(c.Missing(), mostNames))
 	case outcome == Regression:
 		return fmt.Sprintf("REGRESSION: %s worse%s", numbered, than)
 	case regressions > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %s worse%s, which may be drift, since old and new were not interleaved", numbered, than)
 	case c.Failed:
 		return "INCONCLUSIVE: benchmarks of the new side failed"
+	case len(c.OnlyOld) > 0:
+		return fmt.Sprintf("INCONCLUSIVE: %s lacks %s of %s, which --require-all takes for a failure", c.New.Path, count(len(c.OnlyOld), "benchmark"), c.Old.Path)
 	case undecided > 0:
 		return fmt.Sprintf("INCONCLUSIVE: %d %s without a verdict", undecided, of)
+	case len(c.Unmatched) > 0:
+		return fmt.Sprintf("INCONCLUSIVE: what only %s has may belong to benchmarks of %s", c.New.Path, c.Old.Path)
 	case outcome == Inconclusive:
 		return fmt.Sprintf("INCONCLUSIVE: no difference found, but more than %s worse could hide in the widest interval, which more blocks, or an idle machine, make narrower",
 			FormatPercent(mostHidden))

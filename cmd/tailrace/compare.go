@@ -22,23 +22,31 @@ in the same blocks, so that drift of the machine hits both alike. This is the wa
 compare two versions, and the one for CI: docs/compare.md has a recipe.
 
 OLD and NEW are results directories, or files in Go's benchmark format: bench.txt, or
-what go test -bench printed. Of directories each workload's primary metric is compared,
-of files the first value on each line; --metric names others. Two sides that ran one
-after the other can't tell a change from drift: a difference then is inconclusive,
-unless --allow-sequential takes it for a change. Directories count as interleaved if
-their blocks took turns on one machine.
+what go test -bench printed, also from a pipe, or from standard input as "-". Of
+directories and bench.txt each workload's primary metric is compared, of other files
+ns/op, or, where there is none, all metrics of which it is known which way is better.
+--metric names others.
+
+Two sides that ran one after the other can't tell a change from drift: a difference
+then is inconclusive, unless --allow-sequential takes it for a change. Directories
+count as interleaved if their blocks took turns on one machine.
+
+What only OLD has is inconclusive, and a failure with --require-all. What only NEW has
+is new, and passes.
 
 A regression is worse by more than the threshold within its whole interval; the
 intervals hold together with 95 % confidence.
 
-Exit codes: 0 no regression, 1 a regression, or wrong answers of the new build,
-2 bad input, nothing that can be compared, or output that can't be written,
-3 inconclusive, also where a change of more than a half could hide, or benchmarks of
-the new side failed, 130 interrupted. (benchstat exits with 0 whatever it finds.)`
+Exit codes: 0 no regression, 1 a regression, wrong answers of the new build, or
+something missing with --require-all, 2 bad input, nothing that can be compared, or
+output that can't be written, 3 inconclusive, also where a change of more than a half
+could hide, or benchmarks of the new side failed or are missing, 130 interrupted.
+(benchstat exits with 0 whatever it finds.)`
 
 const compareExample = `  tailrace run --against ../before/bin/tailrace --blocks 12 --out cmp && tailrace compare cmp --threshold 5%
   tailrace compare before after --metric op/s,produce-p99-sec
-  go test -bench . -count 10 >new.txt; tailrace compare old.txt new.txt --metric allocs/op`
+  go test -bench . -count 10 >new.txt; tailrace compare old.txt new.txt --metric allocs/op
+  go test -bench . -count 10 | tailrace compare old.txt - --require-all`
 
 // errInconclusive: the comparison was made, and can't tell whether there is a regression.
 var errInconclusive = errors.New("inconclusive")
@@ -49,6 +57,10 @@ var errRegression = errors.New("regression")
 func newCompare() *cobra.Command {
 	var options results.CompareOptions
 	var asJSON bool
+	options.Primaries = make(map[string]string)
+	for _, w := range workload.Presets() {
+		options.Primaries[w.Name] = w.Primary
+	}
 	cmd := &cobra.Command{
 		Use:                   "compare [OLD NEW | DIR] [flags]",
 		Short:                 "Say what changed between two builds, and whether it is a regression",
@@ -57,6 +69,7 @@ func newCompare() *cobra.Command {
 		Args:                  oneOrTwoSides,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			options.Stdin = cmd.InOrStdin()
 			return untilInterrupted(cmd.Context(), func() error {
 				return printChanges(cmd.OutOrStdout(), args, options, asJSON)
 			})
@@ -66,6 +79,7 @@ func newCompare() *cobra.Command {
 	cmd.Flags().Var(list(&options.Metrics, parseName), "metric", "`names` of the metrics to compare, with commas or repeated (default the primary one)")
 	cmd.Flags().Var(single(&options.Threshold, "0%", parseThreshold), "threshold", "`percent` by which something may be worse, as in 5%; only what is worse by more is a regression")
 	cmd.Flags().BoolVar(&options.AllowSequential, "allow-sequential", false, "take a difference for a change although it may be drift, since the sides were not interleaved")
+	cmd.Flags().BoolVar(&options.RequireAll, "require-all", false, "fail if NEW lacks a benchmark of OLD, or a metric of one that is compared")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the changes as JSON instead of text")
 	// It fails only for a flag that there is not.
 	_ = cmd.RegisterFlagCompletionFunc("metric", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
