@@ -103,7 +103,7 @@ func (x *benchSide) warnOfFlaws() {
 	for i, flaw := range x.flaws {
 		switch {
 		case i == mostFlaws:
-			x.warnings = append(x.warnings, fmt.Sprintf("%s: %d more are left out", x.origin.Path, len(x.flaws)-i))
+			x.warnings = append(x.warnings, fmt.Sprintf("%s: left out besides: %s", x.origin.Path, counted(len(x.flaws)-i, "line or value", "lines or values")))
 			return
 		case flaw.metric == allMetrics:
 			x.warnings = append(x.warnings, flaw.text+"; the line is left out")

@@ -102,17 +102,13 @@ func (j *benchJoin) varyingKeys() []string {
 }
 
 // joinConfigurations finds the keys that tell the lines of a name apart: those with the same values on both sides, or
-// with some that are the same. A key that is alone on one side, or has other values there, is a setting or a line of a
-// log. If there are as many lines as on the other side, it separated none; else there is no telling.
+// with several on one and some of these on the other. Any other key is a setting or a line of a log. If there are as
+// many lines as on the other side, it separated none; else there is no telling.
 func (j *benchJoin) joinConfigurations(name string, varying []string, old, new []int) {
 	for _, key := range varying {
 		before, after := j.old.config.values(key, old), j.new.config.values(key, new)
-		shared := false
-		for value := range before {
-			shared = shared || value != "" && after[value]
-		}
 		switch several := len(before) > 1 || len(after) > 1; {
-		case several && (shared || maps.Equal(before, after)):
+		case several && (maps.Equal(before, after) || areSettings(before, after)):
 			j.keys[name] = append(j.keys[name], key)
 		case several && len(old) != len(new):
 			j.doubts[name] = fmt.Sprintf("%s separates its lines in one of the files only, and there are %d old and %d new: no telling what belongs together",
@@ -122,6 +118,18 @@ func (j *benchJoin) joinConfigurations(name string, varying []string, old, new [
 			j.ignore(key, name)
 		}
 	}
+}
+
+// areSettings reports whether a side has several values of a key, and the other side one of them, having none aside.
+func areSettings(before, after map[string]bool) bool {
+	shared := 0
+	for value := range before {
+		if value != "" && after[value] {
+			shared++
+		}
+	}
+	several := func(values map[string]bool) bool { return len(values) > 2 || len(values) == 2 && !values[""] }
+	return shared > 0 && (several(before) || several(after))
 }
 
 func (j *benchJoin) ignore(key, name string) {

@@ -18,8 +18,8 @@ func (p matched) compare(metric string, c *Changes) Change {
 		Benchmark: p.new.name, Metric: metric, Old: sample(old), New: sample(new), better: p.new.better(metric),
 		Interval: ratioInterval(old, new, c.Interleaved, c.Level),
 		Reason:   cmp.Or(p.new.distrust(metric), p.old.distrust(metric)),
-		lacking:  p.old.has(metric) && !p.new.has(metric),
 	}
+	d.lacking = d.Reason == "" && len(p.old.values[metric]) > 0 && len(p.new.values[metric]) == 0
 	missing := p.missing(metric, c)
 	switch {
 	case d.Reason != "":

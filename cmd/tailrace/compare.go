@@ -138,10 +138,16 @@ func compareError(err error) error {
 	return usageError{err}
 }
 
+// errMissing: the new side lacks what it has to have.
+var errMissing = errors.New("the new side lacks something")
+
 // judged is an error for a comparison that is not free of regressions.
 func judged(changes *results.Changes) error {
 	switch outcome := changes.Outcome(); outcome {
 	case results.Regression:
+		if len(changes.Regressions())+len(changes.Violations) == 0 {
+			return fmt.Errorf("compare: %w", errMissing)
+		}
 		return fmt.Errorf("compare: a %w", errRegression)
 	case results.Inconclusive:
 		return fmt.Errorf("compare: %w", errInconclusive)
