@@ -10,9 +10,6 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// mostKeys bounds the time that a file with many keys takes.
-const mostKeys = 1000
-
 // benchConfig has the configuration lines of a file by key, each in the order of lines. One holds from its line to
 // the next of its key.
 type benchConfig map[string][]configValue
@@ -38,11 +35,26 @@ func (c benchConfig) at(key string, number int) string {
 	return values[after-1].value
 }
 
-// values are those of a key at lines of these numbers, "" included where it has none.
+// values are those of a key at lines of these ascending numbers, "" included where it has none.
 func (c benchConfig) values(key string, numbers []int) map[string]bool {
 	found := make(map[string]bool)
-	for _, number := range numbers {
-		found[c.at(key, number)] = true
+	if len(numbers) < len(c[key]) {
+		for _, number := range numbers {
+			found[c.at(key, number)] = true
+		}
+		return found
+	}
+	begin := 0 // of the numbers at which the value before holds
+	value := ""
+	for _, next := range c[key] {
+		end := begin + sort.SearchInts(numbers[begin:], next.number)
+		if end > begin {
+			found[value] = true
+		}
+		begin, value = end, next.value
+	}
+	if begin < len(numbers) {
+		found[value] = true
 	}
 	return found
 }

@@ -18,23 +18,26 @@ type benchJoin struct {
 	packages map[string]string              // by name, where only one side has the line
 	keys     map[string][]string            // by name and package: the configuration that tells its lines apart
 	doubts   map[string]string              // by name and package: why its lines may not belong together
-	ignored  map[string]map[string]bool     // names by the key that differs, and separates nothing
+	ignored  map[string]bool                // keys that differ, and separate nothing
 	byName   map[string][2]map[string][]int // of each side the numbers of the lines, by package
 }
 
 // joinBench makes the benchmarks of both sides.
-func joinBench(old, new *benchSide) {
+func joinBench(old, new *benchSide) error {
 	j := &benchJoin{
 		old: old, new: new, packages: make(map[string]string), keys: make(map[string][]string), doubts: make(map[string]string),
-		ignored: make(map[string]map[string]bool),
+		ignored: make(map[string]bool),
 	}
 	j.readNames()
 	j.joinPackages()
-	varying := j.varyingKeys()
+	both, one, err := j.readKeys()
+	if err != nil {
+		return err
+	}
 	for name, packages := range j.byName {
 		for pkg, lines := range packages[1] {
 			if before := packages[0][pkg]; len(before) > 0 {
-				j.joinConfigurations(nameIn(name, pkg), varying, before, lines)
+				j.joinConfigurations(nameIn(name, pkg), both, one, before, lines)
 			}
 		}
 	}
@@ -44,6 +47,7 @@ func joinBench(old, new *benchSide) {
 	j.findUnmatched()
 	j.warn()
 	new.conflicts = j.conflicts()
+	return nil
 }
 
 func nameIn(name, pkg string) string {
@@ -81,14 +85,18 @@ func (j *benchJoin) joinPackages() {
 				j.packages[name] = pkg
 				side[pkg] = lines
 				delete(side, "")
-				j.ignore(pkgKey, name)
+				j.ignored[pkgKey] = true
 			}
 		}
 	}
 }
 
-// varyingKeys are those that have several values in one of the files, but for those of machines and packages.
-func (j *benchJoin) varyingKeys() []string {
+// mostKeys bounds the time that files of many keys take.
+const mostKeys = 50
+
+// readKeys finds the keys that have several values in one of the files, but for those of machines and packages: those
+// of both files, and of one alone.
+func (j *benchJoin) readKeys() (both, one []string, err error) {
 	varying := make(map[string]bool)
 	for _, x := range []*benchSide{j.old, j.new} {
 		numbers := x.numbers()
@@ -98,25 +106,48 @@ func (j *benchJoin) varyingKeys() []string {
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(varying))
+	for _, key := range slices.Sorted(maps.Keys(varying)) {
+		if len(j.old.config[key]) > 0 && len(j.new.config[key]) > 0 {
+			both = append(both, key)
+		} else {
+			one = append(one, key)
+			j.ignored[key] = true
+		}
+	}
+	if len(both) > mostKeys {
+		return nil, nil, fmt.Errorf("results: %s and %s have more than %d different keys in lines of the form \"key: value\": leave the lines of logs out of them",
+			j.old.origin.Path, j.new.origin.Path, mostKeys)
+	}
+	return both, one, nil
 }
 
 // joinConfigurations finds the keys that tell the lines of a name apart: those with the same values on both sides, or
 // with several on one and some of these on the other. Any other key is a setting or a line of a log. If there are as
 // many lines as on the other side, it separated none; else there is no telling.
-func (j *benchJoin) joinConfigurations(name string, varying []string, old, new []int) {
-	for _, key := range varying {
+func (j *benchJoin) joinConfigurations(name string, both, one []string, old, new []int) {
+	separating := ""
+	for _, key := range both {
 		before, after := j.old.config.values(key, old), j.new.config.values(key, new)
 		switch several := len(before) > 1 || len(after) > 1; {
 		case several && (maps.Equal(before, after) || areSettings(before, after)):
 			j.keys[name] = append(j.keys[name], key)
-		case several && len(old) != len(new):
-			j.doubts[name] = fmt.Sprintf("%s separates its lines in one of the files only, and there are %d old and %d new: no telling what belongs together",
-				key, len(old), len(new))
-			j.ignore(key, name)
+		case several:
+			separating = key
+			j.ignored[key] = true
 		case !maps.Equal(before, after):
-			j.ignore(key, name)
+			j.ignored[key] = true
 		}
+	}
+	if len(old) == len(new) {
+		return
+	}
+	separates := func(key string) bool { return len(j.old.config.values(key, old)) > 1 || len(j.new.config.values(key, new)) > 1 }
+	if at := slices.IndexFunc(one, separates); at >= 0 {
+		separating = one[at]
+	}
+	if separating != "" {
+		j.doubts[name] = fmt.Sprintf("lines that begin with %q separate its lines, not in the same way in both files, and there are %d old and %d new: no telling what belongs together",
+			separating+":", len(old), len(new))
 	}
 }
 
@@ -130,13 +161,6 @@ func areSettings(before, after map[string]bool) bool {
 	}
 	several := func(values map[string]bool) bool { return len(values) > 2 || len(values) == 2 && !values[""] }
 	return shared > 0 && (several(before) || several(after))
-}
-
-func (j *benchJoin) ignore(key, name string) {
-	if j.ignored[key] == nil {
-		j.ignored[key] = make(map[string]bool)
-	}
-	j.ignored[key][name] = true
 }
 
 // key is the name of a line with its package, and with the configuration that tells it apart.

@@ -111,7 +111,7 @@ func TestCompareOfMetricsOfOneSide(t *testing.T) {
 		"one more":           {joined(rates), both("5 p99-ns"), results.NoRegression, nil},
 		"unknown, and less":  {both("5 score"), joined(rates), results.NoRegression, nil},
 		"NaN on both":        {both("NaN p99-ns"), both("NaN p99-ns"), results.NoRegression, nil},
-		"NaN now":            {both("5 p99-ns"), both("NaN p99-ns"), results.Inconclusive, nil},
+		"NaN now":            {both("5 p99-ns"), both("NaN p99-ns"), results.Inconclusive, []string{"A, p99-sec"}},
 		"allocations, anew":  {joined(times), strings.ReplaceAll(joined(times), "ns/op", "ns/op 5 B/op 7 allocs/op"), results.NoRegression, nil},
 		"in one is a second": {both("100 p99-ns"), both("300 p99-ns"), results.Inconclusive, nil},
 	} {

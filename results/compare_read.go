@@ -42,8 +42,9 @@ func Compare(old, new string, o CompareOptions) (*Changes, error) {
 		if bytes.Equal(a.text, b.text) {
 			after.warnings = append(after.warnings, fmt.Sprintf("%s and %s have the same contents", old, new))
 		}
-		joinBench(before, after)
-		c, err = compareSides(&before.side, &after.side, false, 0, o)
+		if err = joinBench(before, after); err == nil {
+			c, err = compareSides(&before.side, &after.side, false, 0, o)
+		}
 	}
 	if b.sweep != nil && (errors.Is(err, errNoBenchmarks) || errors.Is(err, errNothingInCommon)) {
 		// What has only wrong answers to show has shown enough.

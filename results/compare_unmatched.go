@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,10 +49,13 @@ func (j *benchJoin) fewerLines(name string) bool {
 
 // warn says which configuration lines and lines on units were not taken as they are.
 func (j *benchJoin) warn() {
-	for _, key := range slices.Sorted(maps.Keys(j.ignored)) {
-		names := slices.Sorted(maps.Keys(j.ignored[key]))
-		j.new.warnings = append(j.new.warnings, fmt.Sprintf("lines that begin with %q are not the same for %s in both files, and are no part of the names: %s",
-			key+":", counted(len(names), "benchmark", "benchmarks"), someOf(names, mostNames)))
+	if len(j.ignored) > 0 {
+		var marks []string
+		for _, key := range slices.Sorted(maps.Keys(j.ignored)) {
+			marks = append(marks, strconv.Quote(key+":"))
+		}
+		j.new.warnings = append(j.new.warnings, fmt.Sprintf("lines that begin with %s separate no benchmarks, since they are not the same in both files",
+			someOf(marks, mostNames)))
 	}
 	for _, x := range []*benchSide{j.old, j.new} {
 		for at, values := range x.units {
