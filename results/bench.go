@@ -34,21 +34,18 @@ func (s *Sweep) WriteBench(w io.Writer) error {
 		}
 	}
 	metrics := s.benchMetrics()
-	primaries := s.workloadsByPrimary()
-	for _, metric := range MetricNames() {
-		workloads := primaries[metric]
-		if len(workloads) == 0 && !slices.Contains(metrics, metric) {
-			continue
-		}
+	for _, metric := range metrics {
 		better := "higher"
 		if LowerIsBetter(metric) {
 			better = "lower"
 		}
-		fmt.Fprintf(out, "Unit %s better=%s", metric, better)
-		if len(workloads) > 0 {
-			fmt.Fprintf(out, " %s=%s", unitPrimary, strings.Join(workloads, ","))
+		fmt.Fprintf(out, "Unit %s better=%s\n", metric, better)
+	}
+	primaries := s.workloadsByPrimary()
+	for _, metric := range MetricNames() {
+		if workloads := primaries[metric]; len(workloads) > 0 {
+			fmt.Fprintf(out, "Unit %s %s=%s\n", metric, unitPrimary, strings.Join(workloads, ","))
 		}
-		fmt.Fprintln(out)
 	}
 	varying := s.varyingKeys()
 	for _, run := range s.runsByCell() {

@@ -196,8 +196,9 @@ func TestBenchNamesAndValues(t *testing.T) {
 	}}
 	s.Meta.Environment.CPUModel = "A  CPU\n of two lines"
 	want := `cpu: A CPU of two lines
-Unit op/s better=higher primary=my_load_50_1_8
+Unit op/s better=higher
 Unit allocs/op better=lower
+Unit op/s primary=my_load_50_1_8
 BenchmarkRun/workload=my_load_50_1_8/strategy=mutex/record-size=100/storage=disk_4	400	1000 op/s
 BenchmarkRun/workload=my_load_50_1_8/strategy=mutex/record-size=1024/storage=disk_4	1	0 allocs/op
 `

@@ -141,7 +141,9 @@ func (j *benchJoin) joinConfigurations(name string, both, one []string, old, new
 	if len(old) == len(new) {
 		return
 	}
-	separates := func(key string) bool { return len(j.old.config.values(key, old)) > 1 || len(j.new.config.values(key, new)) > 1 }
+	separates := func(key string) bool {
+		return len(j.old.config.values(key, old)) > 1 || len(j.new.config.values(key, new)) > 1
+	}
 	if at := slices.IndexFunc(one, separates); at >= 0 {
 		separating = one[at]
 	}
