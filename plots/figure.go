@@ -92,7 +92,10 @@ func rowTicks(names []string, width vg.Length) plot.ConstantTicks {
 // render draws the figure as an SVG document and as a PNG image.
 func (f *figure) render(alt string) (svg, png []byte, err error) {
 	vector := vgsvg.NewWith(vgsvg.UseWH(f.width, f.height))
-	f.draw(draw.New(vector))
+	paper := draw.New(vector)
+	paper.SetColor(color.White)
+	paper.Fill(paper.Rectangle.Path())
+	f.draw(paper)
 	var raw bytes.Buffer
 	if _, err := vector.WriteTo(&raw); err != nil {
 		return nil, nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
@@ -101,7 +104,7 @@ func (f *figure) render(alt string) (svg, png []byte, err error) {
 		return nil, nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
 	}
 
-	raster := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(pixelsPerIn))
+	raster := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(pixelsPerIn)) // is white already
 	f.draw(draw.New(raster))
 	if png, err = encodePNG(raster.Image()); err != nil {
 		return nil, nil, fmt.Errorf("plots: png of %q: %w", f.title, err)
@@ -137,9 +140,8 @@ func tidySVG(raw string, width, height vg.Length, alt string) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
+// draw draws the figure on white paper.
 func (f *figure) draw(c draw.Canvas) {
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 
 	title := textStyle(titleSize)

@@ -16,38 +16,56 @@ const mostColours = 256
 // encodePNG encodes a chart with a palette. A chart has few colours but for the edges that are smoothed, and with
 // a palette its file takes a third of the room and is written in a third of the time.
 func encodePNG(img image.Image) ([]byte, error) {
+	flat, ok := img.(*image.RGBA)
+	if !ok {
+		flat = image.NewRGBA(img.Bounds())
+		draw.Draw(flat, flat.Bounds(), img, img.Bounds().Min, draw.Src)
+	}
 	var out bytes.Buffer
-	err := png.Encode(&out, indexed(img))
+	err := png.Encode(&out, indexed(flat))
 	return out.Bytes(), err
 }
 
 // shade is all colours that differ in the lower half of their bits only: no eye tells them apart.
 type shade uint16
 
+// shades is how many there are.
+const shades = 1 << 12
+
 func shadeOf(c [4]uint8) shade {
 	return shade(c[0]>>4)<<8 | shade(c[1]>>4)<<4 | shade(c[2]>>4)
 }
 
 // indexed returns an opaque image with the colours of a palette: the most frequent colour of each of its most
-// frequent shades, so that the areas and lines, and the paper, have their own.
-func indexed(img image.Image) *image.Paletted {
+// frequent shades, so that the areas and lines, and the paper, have their own. Most rows of a chart are like the
+// one above, and such a row is looked at no further.
+func indexed(img *image.RGBA) *image.Paletted {
 	bounds := img.Bounds()
-	flat := image.NewRGBA(bounds)
-	draw.Draw(flat, bounds, img, bounds.Min, draw.Src)
-
+	row := func(y int) []uint8 { return img.Pix[y*img.Stride:][:4*bounds.Dx()] }
 	counts := make(map[[4]uint8]int)
-	for run, c := range runs(flat.Pix) {
-		counts[c] += run
+	for y, same := 0, 1; y < bounds.Dy(); y += same {
+		for same = 1; y+same < bounds.Dy() && bytes.Equal(row(y), row(y+same)); same++ {
+		}
+		for run, c := range runs(row(y)) {
+			counts[c] += run * same
+		}
 	}
 	palette, index := newPalette(counts)
 	paletted := image.NewPaletted(bounds, palette)
-	at := 0
-	for run, c := range runs(flat.Pix) {
-		entry := index[shadeOf(c)]
-		for i := range run {
-			paletted.Pix[at+i] = entry
+	for y := range bounds.Dy() {
+		entries := paletted.Pix[y*paletted.Stride:][:bounds.Dx()]
+		if y > 0 && bytes.Equal(row(y-1), row(y)) {
+			copy(entries, paletted.Pix[(y-1)*paletted.Stride:])
+			continue
 		}
-		at += run
+		at := 0
+		for run, c := range runs(row(y)) {
+			entry := index[shadeOf(c)]
+			for i := range run {
+				entries[at+i] = entry
+			}
+			at += run
+		}
 	}
 	return paletted
 }
@@ -70,7 +88,7 @@ func runs(pixels []uint8) func(yield func(int, [4]uint8) bool) {
 }
 
 // newPalette chooses the colours of a palette and says which of them stands for each shade.
-func newPalette(counts map[[4]uint8]int) (color.Palette, map[shade]uint8) {
+func newPalette(counts map[[4]uint8]int) (color.Palette, *[shades]uint8) {
 	type group struct {
 		shade      shade
 		colour     [4]uint8 // the most frequent
@@ -96,7 +114,7 @@ func newPalette(counts map[[4]uint8]int) (color.Palette, map[shade]uint8) {
 		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.shade, b.shade))
 	})
 	var palette color.Palette
-	index := make(map[shade]uint8)
+	index := new([shades]uint8)
 	for i, g := range groups {
 		c := color.RGBA{g.colour[0], g.colour[1], g.colour[2], g.colour[3]}
 		if i < mostColours {
