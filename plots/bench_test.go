@@ -33,7 +33,7 @@ func BenchmarkCharts(b *testing.B) {
 		var list chartList
 		for _, p := range panels(s) {
 			p.Steps, p.Front = fixtureSteps(), fixtureFront()
-			if err := list.addPanel(s, &p); err != nil {
+			if _, err := list.addPanel(s, &p); err != nil {
 				b.Fatal(err)
 			}
 			for _, kind := range chartedKinds[:2] {

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 
+	"tailrace/inorder"
 	"tailrace/results"
 )
 
@@ -48,49 +50,90 @@ const (
 // then say so. It reads the histograms from the sweep's directory; a run whose file is missing or damaged is left
 // out, and the sweep gets a warning.
 func Charts(s *results.Sweep) ([]Chart, error) {
-	var list chartList
-	for _, p := range panels(s) {
-		if err := list.addPanel(s, &p); err != nil {
+	var charts []Chart
+	for chart, err := range drawAll(s) {
+		if err != nil {
 			return nil, err
 		}
+		charts = append(charts, chart)
 	}
-	for _, t := range s.Trends() {
-		if err := list.add(trendChart(&t, processorsAt(&t.Axis, &s.Meta.Environment))); err != nil {
-			return nil, err
-		}
-	}
-	effects, err := effectCharts(s)
-	for _, chart := range effects {
-		err = errors.Join(err, list.add(chart, nil))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return list.charts, nil
+	return charts, nil
 }
 
-// chartList is charts of distinct names.
-type chartList struct {
-	charts []Chart
-	taken  map[string]bool
+// drawn is what one job has drawn.
+type drawn struct {
+	charts   []Chart
+	warnings []string
+	err      error
 }
+
+// drawAll draws the charts of a sweep on all processors, and yields them in their order under their names.
+func drawAll(s *results.Sweep) iter.Seq2[Chart, error] {
+	all, trends := panels(s), s.Trends()
+	effects := effectGroups(s, all)
+	draw := func(i int) (d drawn) {
+		var list chartList
+		switch trend, effect := i-len(all), i-len(all)-len(trends); {
+		case trend < 0:
+			d.warnings, d.err = list.addPanel(s, &all[i])
+		case effect < 0:
+			t := &trends[trend]
+			d.err = list.add(trendChart(t, processorsAt(&t.Axis, &s.Meta.Environment)))
+		default:
+			d.err = list.add(effectChart(s, &effects[effect]))
+		}
+		d.charts = list.charts
+		return d
+	}
+	return func(yield func(Chart, error) bool) {
+		names := chartNames{}
+		warned := make(map[string]bool)
+		for _, warning := range s.Warnings {
+			warned[warning] = true
+		}
+		for _, d := range inorder.Each(len(all)+len(trends)+len(effects), draw) {
+			for _, warning := range d.warnings {
+				if !warned[warning] {
+					s.Warnings, warned[warning] = append(s.Warnings, warning), true
+				}
+			}
+			if d.err != nil {
+				yield(Chart{}, d.err)
+				return
+			}
+			for _, chart := range d.charts {
+				chart.Name = names.unused(chart.Name)
+				if !yield(chart, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// chartNames are the names that are taken, each with the number of charts that asked for it.
+type chartNames map[string]int
+
+// unused returns a name with a number behind it where it is taken: "a b" and "a-b" would share a file.
+func (taken chartNames) unused(name string) string {
+	unused := name
+	for taken[unused] > 0 {
+		taken[name]++
+		unused = fmt.Sprintf("%s-%d", name, taken[name])
+	}
+	taken[unused]++
+	return unused
+}
+
+// chartList is the charts of one job.
+type chartList struct{ charts []Chart }
 
 // add adds what was drawn, unless that failed.
 func (l *chartList) add(chart Chart, err error) error {
-	if err != nil {
-		return err
+	if err == nil {
+		l.charts = append(l.charts, chart)
 	}
-	name := chart.Name
-	for n := 2; l.taken[name]; n++ { // "a b" and "a-b" would share a file
-		name = fmt.Sprintf("%s-%d", chart.Name, n)
-	}
-	if l.taken == nil {
-		l.taken = make(map[string]bool)
-	}
-	l.taken[name] = true
-	chart.Name = name
-	l.charts = append(l.charts, chart)
-	return nil
+	return err
 }
 
 // addAny does the same with a chart that there may not be.
@@ -101,55 +144,54 @@ func (l *chartList) addAny(chart *Chart, err error) error {
 	return l.add(*chart, nil)
 }
 
-// addPanel draws the charts of a workload at one point.
-func (l *chartList) addPanel(s *results.Sweep, p *panel) error {
-	var err error
+// addPanel draws the charts of a workload at one point, and returns what is missing in them.
+func (l *chartList) addPanel(s *results.Sweep, p *panel) (warnings []string, err error) {
 	if results.LowerIsBetter(p.Workload.Primary) {
 		err = l.add(metricChart(p, p.Workload.Primary))
 	}
 	err = errors.Join(err, l.add(throughputChart(p)), l.addAny(stepsChart(p)), l.addAny(frontChart(p)), l.addAny(throughputOverTime(p)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	latencies, err := latenciesOf(s, p)
-	if err != nil {
-		return err
-	}
+	latencies, warnings := latenciesOf(s, p)
 	for _, of := range latencies {
 		if err := errors.Join(l.add(percentileChart(p, &of)), l.add(histogramChart(p, &of)), l.addAny(latencyOverTime(p, of.kind))); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return warnings, nil
 }
 
 // WriteCharts draws every chart of a sweep (see Charts) and writes each into dir, which it makes where
-// it is missing, as NAME.svg and NAME.png. Each file is replaced as a whole.
+// it is missing, as NAME.svg and NAME.png. Each file is replaced as a whole. The charts that it returns are without
+// their PNG.
 func WriteCharts(s *results.Sweep, dir string) ([]Chart, error) {
-	charts, err := Charts(s)
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
-	for _, c := range charts {
+	var charts []Chart
+	for chart, err := range drawAll(s) {
+		if err != nil {
+			return nil, err
+		}
 		err := errors.Join(
-			writeFile(filepath.Join(dir, c.Name+".svg"), c.SVG),
-			writeFile(filepath.Join(dir, c.Name+".png"), c.PNG))
+			results.ReplaceMadeFile(filepath.Join(dir, chart.Name+".svg"), content(chart.SVG)),
+			results.ReplaceMadeFile(filepath.Join(dir, chart.Name+".png"), content(chart.PNG)))
 		if err != nil {
 			return nil, fmt.Errorf("plots: %w", err)
 		}
+		chart.PNG = nil
+		charts = append(charts, chart)
 	}
 	return charts, nil
 }
 
-// writeFile replaces a file as a whole, so that a reader never sees half of one.
-func writeFile(path string, content []byte) error {
-	return results.ReplaceFile(path, func(w io.Writer) error {
-		_, err := w.Write(content)
+// content writes what is there.
+func content(of []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(of)
 		return err
-	})
+	}
 }
 
 // finish renders a figure into the rest of a chart.

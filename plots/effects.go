@@ -12,31 +12,22 @@ import (
 // mostEffectRows is how many rows one effect chart has: more stand in several.
 const mostEffectRows = 24
 
-// effectCharts draws the ratio of each planned comparison to its baseline, with its interval, and the
-// A/A arms: in one chart, or where that would be too tall to read in several, of one workload each. A
-// sweep in which nothing but highest rates was searched for has none.
-func effectCharts(s *results.Sweep) ([]Chart, error) {
-	groups := effectGroups(s)
+// effectGroups are the rows of the effect charts: the ratio of each planned comparison to its baseline, with its
+// interval, and the A/A arms, in one chart, or where that would be too tall to read in several, of one workload each.
+// A sweep in which nothing but highest rates was searched for has none.
+func effectGroups(s *results.Sweep, all []panel) []effectGroup {
+	groups := effectsByPoint(all)
 	if len(groups) == 0 && len(s.Meta.Searches) > 0 {
-		return nil, nil
+		return nil
 	}
-	var all effectGroup
+	var one effectGroup
 	for _, g := range groups {
-		all.rows = append(all.rows, g.rows...)
+		one.rows = append(one.rows, g.rows...)
 	}
-	if len(all.rows) <= mostEffectRows {
-		chart, err := effectChart(s, &all)
-		return []Chart{chart}, err
+	if len(one.rows) <= mostEffectRows {
+		return []effectGroup{one}
 	}
-	var charts []Chart
-	for _, g := range packed(groups) {
-		chart, err := effectChart(s, &g)
-		if err != nil {
-			return nil, err
-		}
-		charts = append(charts, chart)
-	}
-	return charts, nil
+	return packed(groups)
 }
 
 // effectGroup is some of the rows of a sweep's effects: those at one point, or at several of one workload.
@@ -110,10 +101,11 @@ func effectChart(s *results.Sweep, g *effectGroup) (Chart, error) {
 // goesOn is what a caption says of drawEnd's arrows.
 const goesOn = "An interval with an arrow goes on beyond the chart."
 
-// effectGroups lists the rows by workload and point, in the order of the planned comparisons.
-func effectGroups(s *results.Sweep) []effectGroup {
+// effectsByPoint lists the rows by workload and point, in the order of the planned comparisons.
+func effectsByPoint(all []panel) []effectGroup {
 	var groups []effectGroup
-	for _, p := range panels(s) {
+	for i := range all {
+		p := &all[i]
 		if len(p.series) == 0 || len(p.Effects)+len(p.Health) == 0 {
 			continue
 		}
@@ -121,7 +113,7 @@ func effectGroups(s *results.Sweep) []effectGroup {
 		if len(p.Effects) > 0 {
 			metric = p.Effects[len(p.Effects)-1].Metric
 		}
-		rows := []forestRow{{label: p.Workload.Name + ":", text: headingText(&p, metric)}}
+		rows := []forestRow{{label: p.Workload.Name + ":", text: headingText(p, metric)}}
 		for _, e := range p.Effects {
 			text := e.Text()
 			if e.Verdict == results.Better || e.Verdict == results.Worse {

@@ -39,8 +39,8 @@ type latencyCurve struct {
 
 // latenciesOf reads the histograms of a panel's runs, each once, and returns what there is to draw by
 // kind; a kind without samples is absent. A strategy that was overloaded in any run has no bounded latency
-// and is left out.
-func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
+// and is left out. A run that can't be read is left out with a warning.
+func latenciesOf(s *results.Sweep, p *panel) (found []latency, warnings []string) {
 	all := make([]latency, len(chartedKinds))
 	for i, k := range chartedKinds {
 		all[i] = latency{kind: k.kind, words: k.words, ticks: results.PercentileTicks()}
@@ -54,10 +54,7 @@ func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 		for _, run := range m.runs {
 			histograms, err := s.Histograms(run)
 			if err != nil {
-				warning := fmt.Sprintf("the charts are without the latencies of run %d: %v", run.Index, err)
-				if !slices.Contains(s.Warnings, warning) {
-					s.Warnings = append(s.Warnings, warning)
-				}
+				warnings = append(warnings, fmt.Sprintf("the charts are without the latencies of run %d: %v", run.Index, err))
 				continue
 			}
 			for i := range all {
@@ -74,7 +71,7 @@ func latenciesOf(s *results.Sweep, p *panel) ([]latency, error) {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(l latency) bool { return len(l.curves) == 0 }), nil
+	return slices.DeleteFunc(all, func(l latency) bool { return len(l.curves) == 0 }), warnings
 }
 
 // curveBuilder gathers the runs of one strategy.

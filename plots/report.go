@@ -50,7 +50,7 @@ func WriteReport(s *results.Sweep, charts []Chart, path string) error {
 	}
 	err = os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = writeFile(path, page.Bytes())
+		err = results.ReplaceFile(path, content(page.Bytes()))
 	}
 	if err != nil {
 		return fmt.Errorf("plots: report: %w", err)

@@ -164,6 +164,12 @@ func ReplaceFile(path string, write func(io.Writer) error) error {
 	return replaceFile(path, write, true)
 }
 
+// ReplaceMadeFile is ReplaceFile for one of many files that can be made again: it does not wait for the disk, so that
+// after a loss of power an older file may be there.
+func ReplaceMadeFile(path string, write func(io.Writer) error) error {
+	return replaceFile(path, write, false)
+}
+
 func replaceFile(path string, write func(io.Writer) error, durable bool) error {
 	var content bytes.Buffer
 	if err := write(&content); err != nil {

@@ -26,9 +26,10 @@ var mayImport = map[string][]string{
 	"harness":             {"harness/cgroup", "segment", "strategies", "workload", "results"},
 	"harness/cgroup":      {},
 	"harness/torture":     {"segment", "strategies"},
-	"results":             {},
+	"inorder":             {},
+	"results":             {"inorder"},
 	"results/resultstest": {"results"},
-	"plots":               {"results"},
+	"plots":               {"inorder", "results"},
 	"claims":              {"segment", "strategies", "workload", "harness", "harness/cgroup", "harness/torture", "results"},
 	"cmd/tailrace":        {"segment", "strategies", "workload", "harness", "harness/torture", "results", "plots", "claims"},
 }
