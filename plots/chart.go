@@ -87,15 +87,10 @@ func drawAll(s *results.Sweep) iter.Seq2[Chart, error] {
 	}
 	return func(yield func(Chart, error) bool) {
 		names := chartNames{}
-		warned := make(map[string]bool)
-		for _, warning := range s.Warnings {
-			warned[warning] = true
-		}
+		warn := s.Warner()
 		for _, d := range inorder.Each(len(all)+len(trends)+len(effects), draw) {
 			for _, warning := range d.warnings {
-				if !warned[warning] {
-					s.Warnings, warned[warning] = append(s.Warnings, warning), true
-				}
+				warn(warning)
 			}
 			if d.err != nil {
 				yield(Chart{}, d.err)

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // The V2 encoding of HdrHistogram, as Java's and Go's libraries write it: base64 of a cookie, the length
@@ -40,10 +42,18 @@ func lowestOf(index int64) int64 {
 	return index
 }
 
-// decodeBuckets gives the buckets of an encoded histogram that hold values to use: the lowest value of
+// inflater unpacks encoded histograms, one after the other into the same memory.
+type inflater struct {
+	encoded []byte
+	source  bytes.Reader
+	zlib    io.ReadCloser // nil before the first
+	data    bytes.Buffer
+}
+
+// buckets gives the buckets of an encoded histogram that hold values to use: the lowest value of
 // each, and the count, in ascending order.
-func decodeBuckets(payload string, use func(value, count int64) error) error {
-	counts, err := inflateCounts(payload)
+func (f *inflater) buckets(payload string, use func(value, count int64) error) error {
+	counts, err := f.counts(payload)
 	if err != nil {
 		return err
 	}
@@ -74,26 +84,32 @@ func decodeBuckets(payload string, use func(value, count int64) error) error {
 	return nil
 }
 
-// inflateCounts returns the encoded counts, after it has checked all that stands before them.
-func inflateCounts(payload string) ([]byte, error) {
-	encoded, err := base64.StdEncoding.DecodeString(payload)
+// counts returns the encoded counts, after it has checked all that stands before them. They are good until the next
+// call.
+func (f *inflater) counts(payload string) (_ []byte, err error) {
+	f.encoded, err = base64.StdEncoding.AppendDecode(f.encoded[:0], []byte(payload))
 	if err != nil {
 		return nil, err
 	}
-	if len(encoded) < outerHeader || binary.BigEndian.Uint32(encoded) != compressedCookie ||
-		int(binary.BigEndian.Uint32(encoded[4:])) != len(encoded)-outerHeader {
+	if len(f.encoded) < outerHeader || binary.BigEndian.Uint32(f.encoded) != compressedCookie ||
+		int(binary.BigEndian.Uint32(f.encoded[4:])) != len(f.encoded)-outerHeader {
 		return nil, errors.New("no compressed histogram of version 2")
 	}
-	inflated, err := zlib.NewReader(bytes.NewReader(encoded[outerHeader:]))
+	f.source.Reset(f.encoded[outerHeader:])
+	if f.zlib == nil {
+		f.zlib, err = zlib.NewReader(&f.source)
+	} else {
+		err = f.zlib.(zlib.Resetter).Reset(&f.source, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer inflated.Close()
 	const most = 1 << 20 // all buckets at 9 bytes are 240 KB
-	data, err := io.ReadAll(io.LimitReader(inflated, most))
-	if err != nil {
+	f.data.Reset()
+	if _, err := f.data.ReadFrom(io.LimitReader(f.zlib, most)); err != nil {
 		return nil, err
 	}
+	data := f.data.Bytes()
 	if len(data) < innerHeader || binary.BigEndian.Uint32(data) != countsCookie ||
 		int(binary.BigEndian.Uint32(data[4:])) != len(data)-innerHeader || binary.BigEndian.Uint32(data[8:]) != 0 {
 		return nil, errors.New("no histogram of version 2")
@@ -109,10 +125,24 @@ func inflateCounts(payload string) ([]byte, error) {
 // exactValues are what the buckets of a histogram can't tell.
 type exactValues struct{ min, max, sum, overRange int64 }
 
-const exactFormat = "min=%d max=%d sum=%d over-range=%d"
-
 func (e exactValues) String() string {
-	return fmt.Sprintf(exactFormat, e.min, e.max, e.sum, e.overRange)
+	text := []byte("min=")
+	text = append(strconv.AppendInt(text, e.min, 10), " max="...)
+	text = append(strconv.AppendInt(text, e.max, 10), " sum="...)
+	text = append(strconv.AppendInt(text, e.sum, 10), " over-range="...)
+	return string(strconv.AppendInt(text, e.overRange, 10))
+}
+
+// parseExact reads what String wrote, and nothing else.
+func parseExact(text string) (e exactValues, ok bool) {
+	fields := strings.Split(text, " ")
+	for i, value := range []*int64{&e.min, &e.max, &e.sum, &e.overRange} {
+		if i < len(fields) {
+			_, number, _ := strings.Cut(fields[i], "=")
+			*value, _ = strconv.ParseInt(number, 10, 64) // what is no number makes another text
+		}
+	}
+	return e, e.String() == text
 }
 
 // exact is the text of what the buckets don't hold.
@@ -122,13 +152,13 @@ func (h *Histogram) exact() string {
 
 // addEncoded adds the values of a histogram, given what exact and encode made of it. It refuses what
 // contradicts itself; then h is of no use any more.
-func (h *Histogram) addEncoded(exact, payload string) error {
-	var e exactValues
-	if _, err := fmt.Sscanf(exact, exactFormat, &e.min, &e.max, &e.sum, &e.overRange); err != nil {
-		return fmt.Errorf("exact values %q: %w", exact, err)
+func (h *Histogram) addEncoded(exact, payload string, from *inflater) error {
+	e, ok := parseExact(exact)
+	if !ok {
+		return fmt.Errorf("exact values %q are not written as %q", exact, exactValues{})
 	}
 	var inRange, lowest, highest int64
-	err := decodeBuckets(payload, func(value, count int64) error {
+	err := from.buckets(payload, func(value, count int64) error {
 		if count > largestCount || count > math.MaxInt64-h.buckets.TotalCount() {
 			return fmt.Errorf("%d values of %d ns", count, value)
 		}
@@ -142,7 +172,7 @@ func (h *Histogram) addEncoded(exact, payload string) error {
 	if err != nil {
 		return fmt.Errorf("buckets: %w", err)
 	}
-	if e.String() != exact || !h.consistent(e, inRange, lowest, highest) {
+	if !h.consistent(e, inRange, lowest, highest) {
 		return fmt.Errorf("exact values %q contradict %d values in the buckets", exact, inRange)
 	}
 	if inRange+e.overRange > 0 {

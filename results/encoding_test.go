@@ -39,7 +39,7 @@ func TestDecodingAgreesWithTheLibrary(t *testing.T) {
 		// Twice into one: every count is doubled.
 		got := NewHistogram()
 		for range 2 {
-			if err := got.addEncoded(h.exact(), payload); err != nil {
+			if err := got.addEncoded(h.exact(), payload, &inflater{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -88,7 +88,7 @@ func encoded(edit func(header []byte), numbers ...int64) string {
 
 func TestDecodingRefuses(t *testing.T) {
 	const exact = "min=5 max=5 sum=5 over-range=0"
-	if err := NewHistogram().addEncoded(exact, encoded(nil, -5, 1)); err != nil {
+	if err := NewHistogram().addEncoded(exact, encoded(nil, -5, 1), &inflater{}); err != nil {
 		t.Fatal(err)
 	}
 	set := func(at int, value uint32) func([]byte) {
@@ -109,7 +109,7 @@ func TestDecodingRefuses(t *testing.T) {
 		"no header":        {"AAAA", "no compressed histogram"},
 		"values elsewhere": {encoded(nil, -6, 1), "contradict"},
 	} {
-		if err := NewHistogram().addEncoded(exact, c.payload); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := NewHistogram().addEncoded(exact, c.payload, &inflater{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}

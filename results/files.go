@@ -11,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
+
+	"tailrace/inorder"
 )
 
 // CheckUnused returns ErrExists for a directory that has any file of a sweep in it. One that does not exist
@@ -94,10 +95,17 @@ func (s *Sweep) replace(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// warn adds a warning, once.
-func (s *Sweep) warn(text string) {
-	if !slices.Contains(s.Warnings, text) {
-		s.Warnings = append(s.Warnings, text)
+// Warner returns a function that adds a warning to s.Warnings, unless that is there already. It is for many of them:
+// the warnings that were there before are looked at once.
+func (s *Sweep) Warner() func(text string) {
+	known := make(map[string]bool)
+	for _, text := range s.Warnings {
+		known[text] = true
+	}
+	return func(text string) {
+		if !known[text] {
+			s.Warnings, known[text] = append(s.Warnings, text), true
+		}
 	}
 }
 
@@ -114,17 +122,61 @@ func (s *Sweep) fileSet(folder string, ours *regexp.Regexp) *fileSet {
 	return &fileSet{s, folder, ours, make(map[string]bool)}
 }
 
+// made is some files of a set, ready to be written, and what is missing in them.
+type made struct {
+	files   []madeFile
+	warning string // "" if nothing is missing
+	err     error
+}
+
+type madeFile struct {
+	name    string
+	content []byte
+}
+
+// add makes a file.
+func (m *made) add(name string, write func(io.Writer) error) error {
+	var content bytes.Buffer
+	err := write(&content)
+	m.files = append(m.files, madeFile{name, content.Bytes()})
+	return err
+}
+
+// replaceAll writes the files that n jobs make, several of which are at work at once, and removes those that an earlier
+// report wrote and this one did not.
+func (f *fileSet) replaceAll(n int, job func(i int) made) error {
+	warn := f.sweep.Warner()
+	for _, m := range inorder.Each(n, job) {
+		if m.warning != "" {
+			warn(m.warning)
+		}
+		if m.err != nil {
+			return m.err
+		}
+		for _, file := range m.files {
+			if err := f.replace(file); err != nil {
+				return err
+			}
+		}
+	}
+	return f.removeOthers()
+}
+
 // replace writes one of the files.
-func (f *fileSet) replace(name string, write func(io.Writer) error) error {
+func (f *fileSet) replace(file madeFile) error {
 	dir := filepath.Join(f.sweep.Dir, f.folder)
 	if len(f.written) == 0 {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return fmt.Errorf("results: %w", err)
 		}
 	}
-	f.written[name] = true
-	if err := replaceFile(filepath.Join(dir, name), write, false); err != nil {
-		return fmt.Errorf("results: write %s/%s: %w", f.folder, name, err)
+	f.written[file.name] = true
+	err := ReplaceMadeFile(filepath.Join(dir, file.name), func(w io.Writer) error {
+		_, err := w.Write(file.content)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("results: write %s/%s: %w", f.folder, file.name, err)
 	}
 	return nil
 }

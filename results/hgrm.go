@@ -70,25 +70,23 @@ func milliseconds(ns int64) float64 { return float64(ns) / 1e6 }
 
 // writeDistributions writes latency/….hgrm, for each run that was verified one for each of distributionKinds.
 func (s *Sweep) writeDistributions() error {
-	files := s.fileSet(latencyDir, hgrmName)
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if !run.Valid() {
-			continue
-		}
-		histograms, err := s.histogramsOf(run, distributionKinds)
-		if err != nil {
-			s.warn(fmt.Sprintf("the latencies of run %d are in no .hgrm file: %v", run.Index, err))
-			continue
-		}
-		for _, kind := range distributionKinds {
-			if h := histograms[kind]; h != nil && h.Count() > 0 {
-				name := strings.TrimSuffix(latencyName(run), hlogExtension) + "-" + kind + hgrmExtension
-				if err := files.replace(name, h.WritePercentiles); err != nil {
-					return err
-				}
-			}
+	return s.fileSet(latencyDir, hgrmName).replaceAll(len(s.Runs), func(i int) made { return s.distributions(&s.Runs[i]) })
+}
+
+// distributions are the .hgrm files of a run.
+func (s *Sweep) distributions(run *Run) (m made) {
+	if !run.Valid() {
+		return m
+	}
+	histograms, err := s.histogramsOf(run, distributionKinds)
+	if err != nil {
+		m.warning = fmt.Sprintf("the latencies of run %d are in no .hgrm file: %v", run.Index, err)
+		return m
+	}
+	for _, kind := range distributionKinds {
+		if h := histograms[kind]; h != nil && h.Count() > 0 && m.err == nil {
+			m.err = m.add(strings.TrimSuffix(latencyName(run), hlogExtension)+"-"+kind+hgrmExtension, h.WritePercentiles)
 		}
 	}
-	return files.removeOthers()
+	return m
 }

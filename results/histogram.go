@@ -218,7 +218,7 @@ func (h *Histogram) UnmarshalText(text []byte) error {
 		return errors.New("results: histogram: no exact values before the buckets")
 	}
 	decoded := NewHistogram()
-	if err := decoded.addEncoded(string(text[:at]), string(text[at+1:])); err != nil {
+	if err := decoded.addEncoded(string(text[:at]), string(text[at+1:]), &inflater{}); err != nil {
 		return fmt.Errorf("results: histogram: %w", err)
 	}
 	*h = *decoded

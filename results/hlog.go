@@ -158,6 +158,7 @@ type hlogLine struct {
 	tag            string
 	start, length  float64
 	exact, payload string // see Histogram.addEncoded
+	inflater       *inflater
 }
 
 // addTo adds the values of the line to the histogram of its tag.
@@ -165,17 +166,18 @@ func (l *hlogLine) addTo(hists map[string]*Histogram) error {
 	if hists[l.tag] == nil {
 		hists[l.tag] = NewHistogram()
 	}
-	if err := hists[l.tag].addEncoded(l.exact, l.payload); err != nil {
+	if err := hists[l.tag].addEncoded(l.exact, l.payload, l.inflater); err != nil {
 		return fmt.Errorf("histogram %q: %w", l.tag, err)
 	}
 	return nil
 }
 
-// scanHlog gives the histograms of a log to use.
+// scanHlog gives the histograms of a log to use. They are for one goroutine: all are decoded into the same memory.
 func scanHlog(r io.Reader, name string, use func(*hlogLine) error) error {
 	in := bufio.NewReader(r)
 	exact := ""
 	versioned := false
+	var shared inflater
 	for number := 1; ; number++ {
 		text, err := in.ReadString('\n')
 		if err == io.EOF && text == "" {
@@ -196,6 +198,7 @@ func scanHlog(r io.Reader, name string, use func(*hlogLine) error) error {
 		default:
 			var line *hlogLine
 			if line, err = parseHlogLine(text, exact); err == nil {
+				line.inflater = &shared
 				err = use(line)
 			}
 			exact = ""

@@ -83,7 +83,7 @@ func (s *Sweep) findLatencies() {
 		return
 	}
 	s.stripped = true
-	s.warn(fmt.Sprintf("%s is without %s/: no distributions of latency are drawn, and .hgrm files and %s/ are not written", s.Dir, latencyDir, ombDir))
+	s.Warnings = append(s.Warnings, fmt.Sprintf("%s is without %s/: no distributions of latency are drawn, and .hgrm files and %s/ are not written", s.Dir, latencyDir, ombDir))
 	for i := range s.Runs {
 		s.Runs[i].Latency = ""
 	}

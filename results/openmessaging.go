@@ -176,31 +176,33 @@ func (r testResult) addLatencies(run *Run, lines map[float64][]*hlogLine) error 
 
 // writeTestResults writes omb/….json, one for each cell, of the run that stands for it.
 func (s *Sweep) writeTestResults() error {
-	files := s.fileSet(ombDir, testResultPattern)
 	x := s.index()
+	var cells []Cell
+	var names []string
 	for _, workload := range x.names {
-		cells := x.cellsOf(workload)
-		names := pointNames(cells)
-		for i, cell := range cells {
-			run := x.typicalRun(cell)
-			if run == nil {
-				continue
-			}
-			result := newTestResult(run, names[i])
-			lines, err := s.latencyLines(run)
-			if err == nil {
-				err = result.addLatencies(run, lines)
-			}
-			if err != nil {
-				s.warn(fmt.Sprintf("%s has no file for `%s` of %s: %v", ombDir, cell.Label(), workload, err))
-				continue
-			}
-			if err := files.replace(testResultName(run), result.write); err != nil {
-				return err
-			}
-		}
+		cells = append(cells, x.cellsOf(workload)...)
+		names = append(names, pointNames(x.cellsOf(workload))...)
 	}
-	return files.removeOthers()
+	return s.fileSet(ombDir, testResultPattern).replaceAll(len(cells), func(i int) made { return x.testResult(cells[i], names[i]) })
+}
+
+// testResult is the file of a cell.
+func (s *index) testResult(cell Cell, name string) (m made) {
+	run := s.typicalRun(cell)
+	if run == nil {
+		return m
+	}
+	result := newTestResult(run, name)
+	lines, err := s.latencyLines(run)
+	if err == nil {
+		err = result.addLatencies(run, lines)
+	}
+	if err != nil {
+		m.warning = fmt.Sprintf("%s has no file for `%s` of %s: %v", ombDir, cell.Label(), cell.Workload, err)
+		return m
+	}
+	m.err = m.add(testResultName(run), result.write)
+	return m
 }
 
 func (r testResult) write(w io.Writer) error {
