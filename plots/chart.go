@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"tailrace/inorder"
 	"tailrace/results"
 )
+
+// mostImages is the number of points of a sweep beyond which charts of points are not drawn as PNG.
+const mostImages = 100
 
 // Chart is one drawn chart.
 type Chart struct {
@@ -24,7 +28,9 @@ type Chart struct {
 	Point results.Cell
 	Kind  ChartKind
 	SVG   []byte // a document of its own, without identifiers, so that many fit into one page
-	PNG   []byte
+	PNG   []byte // nil of many points, see WriteCharts
+	// noImage leaves PNG out.
+	noImage bool
 }
 
 // ChartKind says what a chart shows.
@@ -48,7 +54,7 @@ const (
 // its latency by percentile, as a histogram and over time; then the workloads' primary metrics along their axes,
 // and the effects. What there is nothing to draw of is left out, but for the metrics, latencies and effects, which
 // then say so. It reads the histograms from the sweep's directory; a run whose file is missing or damaged is left
-// out, and the sweep gets a warning.
+// out, and the sweep gets a warning. PNG is nil where WriteCharts writes none.
 func Charts(s *results.Sweep) ([]Chart, error) {
 	var charts []Chart
 	for chart, err := range drawAll(s) {
@@ -158,27 +164,40 @@ func (l *chartList) addPanel(s *results.Sweep, p *panel) (warnings []string, err
 }
 
 // WriteCharts draws every chart of a sweep (see Charts) and writes each into dir, which it makes where
-// it is missing, as NAME.svg and NAME.png. Each file is replaced as a whole. The charts that it returns are without
-// their PNG.
+// it is missing, as NAME.svg and NAME.png. Each file is replaced as a whole. Of more than mostImages points, the charts
+// of points have no PNG: there would be thousands, which take most of the time, and an older one is removed. What it returns is for WriteReport: the
+// charts are without PNG, and those that the page has no room for without SVG.
 func WriteCharts(s *results.Sweep, dir string) ([]Chart, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
-	var charts []Chart
+	var kept album
 	for chart, err := range drawAll(s) {
 		if err != nil {
 			return nil, err
 		}
-		err := errors.Join(
-			results.ReplaceMadeFile(filepath.Join(dir, chart.Name+".svg"), content(chart.SVG)),
-			results.ReplaceMadeFile(filepath.Join(dir, chart.Name+".png"), content(chart.PNG)))
-		if err != nil {
+		if err := chart.write(dir); err != nil {
 			return nil, fmt.Errorf("plots: %w", err)
 		}
 		chart.PNG = nil
-		charts = append(charts, chart)
+		kept.add(chart)
 	}
-	return charts, nil
+	return kept.fitting(mostInline), nil
+}
+
+// write writes the files of a chart.
+func (c *Chart) write(dir string) error {
+	image := filepath.Join(dir, c.Name+".png")
+	if err := results.ReplaceMadeFile(filepath.Join(dir, c.Name+".svg"), content(c.SVG)); err != nil {
+		return err
+	}
+	if c.PNG != nil {
+		return results.ReplaceMadeFile(image, content(c.PNG))
+	}
+	if err := os.Remove(image); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // content writes what is there.
@@ -196,6 +215,8 @@ func (c Chart) finish(f *figure) (Chart, error) {
 		c.Alt = f.message
 	}
 	var err error
-	c.SVG, c.PNG, err = f.render(f.title + ". " + c.Alt)
+	if c.SVG, err = f.renderSVG(f.title + ". " + c.Alt); err == nil && !c.noImage {
+		c.PNG, err = f.renderPNG()
+	}
 	return c, err
 }

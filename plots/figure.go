@@ -89,8 +89,8 @@ func rowTicks(names []string, width vg.Length) plot.ConstantTicks {
 	return ticks
 }
 
-// render draws the figure as an SVG document and as a PNG image.
-func (f *figure) render(alt string) (svg, png []byte, err error) {
+// renderSVG draws the figure as an SVG document.
+func (f *figure) renderSVG(alt string) ([]byte, error) {
 	vector := vgsvg.NewWith(vgsvg.UseWH(f.width, f.height))
 	paper := draw.New(vector)
 	paper.SetColor(color.White)
@@ -98,18 +98,24 @@ func (f *figure) render(alt string) (svg, png []byte, err error) {
 	f.draw(paper)
 	var raw bytes.Buffer
 	if _, err := vector.WriteTo(&raw); err != nil {
-		return nil, nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
+		return nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
 	}
-	if svg, err = tidySVG(raw.String(), f.width, f.height, alt); err != nil {
-		return nil, nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
+	svg, err := tidySVG(raw.String(), f.width, f.height, alt)
+	if err != nil {
+		return nil, fmt.Errorf("plots: svg of %q: %w", f.title, err)
 	}
+	return svg, nil
+}
 
+// renderPNG draws the figure as an image.
+func (f *figure) renderPNG() ([]byte, error) {
 	raster := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(pixelsPerIn)) // is white already
 	f.draw(draw.New(raster))
-	if png, err = encodePNG(raster.Image()); err != nil {
-		return nil, nil, fmt.Errorf("plots: png of %q: %w", f.title, err)
+	png, err := encodePNG(raster.Image())
+	if err != nil {
+		return nil, fmt.Errorf("plots: png of %q: %w", f.title, err)
 	}
-	return svg, png, nil
+	return png, nil
 }
 
 // tidySVG replaces the root element by one that scales, carries a text alternative and names fonts

@@ -75,6 +75,7 @@ func frontChart(p *panel) (*Chart, error) {
 		Name:     p.name("front"),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindFront,
 		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      alt + ".",

@@ -53,6 +53,7 @@ func histogramChart(p *panel, l *latency) (Chart, error) {
 		Name:     p.name(fileName(l.kind) + "-histogram"),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindHistogram,
 		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      strings.Join(alt, ", ") + ".",

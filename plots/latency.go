@@ -172,6 +172,7 @@ func percentileChart(p *panel, l *latency) (Chart, error) {
 		Name:     p.name(fileName(l.kind) + "-latency"),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindLatency,
 		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      "Ends of the lines: " + strings.Join(alt, ", ") + ".",

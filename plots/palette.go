@@ -3,6 +3,7 @@ package plots
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"image"
 	"image/color"
 	"image/draw"
@@ -37,54 +38,68 @@ func shadeOf(c [4]uint8) shade {
 }
 
 // indexed returns an opaque image with the colours of a palette: the most frequent colour of each of its most
-// frequent shades, so that the areas and lines, and the paper, have their own. Most rows of a chart are like the
-// one above, and such a row is looked at no further.
+// frequent shades, so that the areas and lines, and the paper, have their own.
 func indexed(img *image.RGBA) *image.Paletted {
 	bounds := img.Bounds()
 	row := func(y int) []uint8 { return img.Pix[y*img.Stride:][:4*bounds.Dx()] }
+	// Most rows of a chart are like the one above: their runs are looked for once.
+	var all []run
+	rows := make([][]run, bounds.Dy())
 	counts := make(map[[4]uint8]int)
 	for y, same := 0, 1; y < bounds.Dy(); y += same {
+		first := len(all)
+		all = appendRuns(all, row(y))
+		rows[y] = all[first:]
 		for same = 1; y+same < bounds.Dy() && bytes.Equal(row(y), row(y+same)); same++ {
 		}
-		for run, c := range runs(row(y)) {
-			counts[c] += run * same
+		for _, r := range rows[y] {
+			counts[r.colour] += r.pixels * same
 		}
 	}
 	palette, index := newPalette(counts)
 	paletted := image.NewPaletted(bounds, palette)
-	for y := range bounds.Dy() {
+	for y, runs := range rows {
 		entries := paletted.Pix[y*paletted.Stride:][:bounds.Dx()]
-		if y > 0 && bytes.Equal(row(y-1), row(y)) {
+		if runs == nil {
 			copy(entries, paletted.Pix[(y-1)*paletted.Stride:])
 			continue
 		}
 		at := 0
-		for run, c := range runs(row(y)) {
-			entry := index[shadeOf(c)]
-			for i := range run {
-				entries[at+i] = entry
+		for _, r := range runs {
+			if entry := index[shadeOf(r.colour)]; entry > 0 { // the paper is 0, and there already
+				for i := range r.pixels {
+					entries[at+i] = entry
+				}
 			}
-			at += run
+			at += r.pixels
 		}
 	}
 	return paletted
 }
 
-// runs yields the colours of pixels one after the other, with the number of equal neighbours.
-func runs(pixels []uint8) func(yield func(int, [4]uint8) bool) {
-	return func(yield func(int, [4]uint8) bool) {
-		for at := 0; at < len(pixels); {
-			c := [4]uint8(pixels[at:])
-			end := at + 4
-			for end < len(pixels) && [4]uint8(pixels[end:]) == c {
-				end += 4
-			}
-			if !yield((end-at)/4, c) {
-				return
-			}
-			at = end
+// run is neighbours of one colour.
+type run struct {
+	pixels int
+	colour [4]uint8
+}
+
+// appendRuns appends the runs of a row.
+func appendRuns(to []run, row []uint8) []run {
+	for at := 0; at < len(row); {
+		colour := [4]uint8(row[at:])
+		two := uint64(binary.LittleEndian.Uint32(row[at:]))
+		two |= two << 32
+		end := at + 4
+		for end+8 <= len(row) && binary.LittleEndian.Uint64(row[end:]) == two {
+			end += 8
 		}
+		for end < len(row) && [4]uint8(row[end:]) == colour {
+			end += 4
+		}
+		to = append(to, run{(end - at) / 4, colour})
+		at = end
 	}
+	return to
 }
 
 // newPalette chooses the colours of a palette and says which of them stands for each shade.

@@ -12,6 +12,8 @@ type panel struct {
 	results.Section
 	suffix string // tells the panels of a workload apart in file names: "" if there is one
 	series []series
+	// noImages leaves out the PNG of its charts.
+	noImages bool
 }
 
 // series is one strategy of a panel.
@@ -45,6 +47,9 @@ func panels(s *results.Sweep) []panel {
 			p.series = append(p.series, series{c, label, StyleOf(label), runs[c.Cell]})
 		}
 		all = append(all, p)
+	}
+	for i := range all {
+		all[i].noImages = len(all) > mostImages
 	}
 	return all
 }

@@ -37,7 +37,8 @@ var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.F
 // WriteReport writes a sweep and its charts (see Charts) as one HTML file that loads nothing: styles,
 // charts and a small script, which sorts tables and copies commands, are in it, and without the script
 // nothing of it is missing. Where claims.json lies beside the sweep, the page has a chapter on it. It makes the directory of path where it is missing, and replaces the file as
-// a whole.
+// a whole. A chart without SVG is a link to charts/NAME.svg beside the page. Of very many points the page has the
+// first table each; it says so where anything is left to files.
 func WriteReport(s *results.Sweep, charts []Chart, path string) error {
 	r := newReport(s, charts)
 	var err error
@@ -69,6 +70,7 @@ type report struct {
 	Decisions []decision
 	Glance    *pageTable // nil if nothing was compared
 	Alarms    []string   // what a reader has to know before the first number
+	Elsewhere []string   // what the page leaves to files
 	Workloads []reportWorkload
 	Trends    []reportTrend
 	Effects   []pageChart
@@ -95,6 +97,7 @@ func newReport(s *results.Sweep, charts []Chart) *report {
 		Policy:    policy(pageScript),
 		Glance:    glance(&summary),
 		Alarms:    alarms(s, &summary),
+		Elsewhere: elsewhere(&summary, charts),
 		Workloads: reportWorkloads(&summary, charts),
 		CPUModel:  s.Meta.Environment.CPUModel,
 		OwnMix:    ownMix(s.Meta.Command),
@@ -153,6 +156,7 @@ func effectsOf(summary *results.Summary) []results.Effect {
 type pageChart struct {
 	Title, Caption string
 	Inline         template.HTML
+	Link           string // of the file, where there is nothing inline
 }
 
 // inline picks the charts of a point.
@@ -164,9 +168,14 @@ func inline(charts []Chart, point results.Cell, kinds ...ChartKind) []pageChart 
 func pick(charts []Chart, wanted func(*Chart) bool) []pageChart {
 	var picked []pageChart
 	for i := range charts {
-		if c := &charts[i]; wanted(c) {
+		c := &charts[i]
+		switch {
+		case !wanted(c):
+		case c.SVG == nil:
+			picked = append(picked, pageChart{Title: c.Title, Link: "charts/" + c.Name + ".svg"})
+		default:
 			svg := strings.Replace(string(c.SVG), ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
-			picked = append(picked, pageChart{c.Title, c.Caption, template.HTML(svg)})
+			picked = append(picked, pageChart{Title: c.Title, Caption: c.Caption, Inline: template.HTML(svg)})
 		}
 	}
 	return picked

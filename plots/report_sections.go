@@ -34,6 +34,7 @@ type reportPoint struct {
 	Latencies                []pageChart
 	Histograms, Times        []pageChart
 	Details                  []*pageTable
+	Files                    []pageChart // in place of all charts, where the page has no room for them
 }
 
 func reportWorkloads(summary *results.Summary, charts []Chart) []reportWorkload {
@@ -41,6 +42,7 @@ func reportWorkloads(summary *results.Summary, charts []Chart) []reportWorkload 
 	for _, c := range charts {
 		at[c.Point] = append(at[c.Point], c)
 	}
+	brief := isBrief(summary)
 	var workloads []reportWorkload
 	for _, section := range summary.Sections {
 		last := len(workloads) - 1
@@ -49,6 +51,9 @@ func reportWorkloads(summary *results.Summary, charts []Chart) []reportWorkload 
 			workloads = append(workloads, reportWorkload{ID: workloadID(last), Name: section.Workload.Name})
 		}
 		w := &workloads[last]
+		if brief && len(section.Tables) > 1 {
+			section.Tables = section.Tables[:1]
+		}
 		point := newPoint(&section, at[section.Point])
 		point.ID = pointID(last, len(w.Points))
 		w.Points = append(w.Points, point)
@@ -86,6 +91,10 @@ func newPoint(section *results.Section, charts []Chart) reportPoint {
 		}
 	}
 	if len(section.Cells) == 0 {
+		return p
+	}
+	if slices.ContainsFunc(charts, func(c Chart) bool { return c.SVG == nil && chapterOf(c.Kind) == chapterOf(KindMetric) }) {
+		p.Files = linksOf(pick(charts, func(*Chart) bool { return true }))
 		return p
 	}
 	for kind, list := range map[ChartKind]*[]pageChart{

@@ -51,6 +51,7 @@ func stepsChart(p *panel) (*Chart, error) {
 		Name:     p.name("steps"),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindSteps,
 		Caption:  strings.Join(append(caption, doubts...), " "),
 		Alt:      strings.Join(alt, "; ") + ".",

@@ -111,6 +111,7 @@ func drawMetric(p *panel, metric, what, title string) (Chart, error) {
 		Name:     p.name(what),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindMetric,
 		Caption:  strings.Join(append(caption, p.notes()...), " "),
 		Alt:      "Medians: " + strings.Join(medians, ", ") + ".",

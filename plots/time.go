@@ -141,6 +141,7 @@ func drawOverTime(p *panel, o *overTime) (*Chart, error) {
 		Name:     p.name(o.name),
 		Workload: p.Workload.Name,
 		Point:    p.Point,
+		noImage:  p.noImages,
 		Kind:     KindTime,
 		Caption:  strings.Join(slices.Concat(caption, left, p.notes()), " "),
 		Alt:      "Lowest and highest points: " + strings.Join(alt, ", ") + ".",
