@@ -99,6 +99,7 @@ var badValues = []struct {
 }
 
 func TestMetricChartsOfBadValues(t *testing.T) {
+	t.Parallel()
 	latency := results.LatencyMetric(results.KindEndToEnd, "p99")
 	for _, bad := range badValues {
 		for _, metric := range []string{results.MetricOps, latency} {
@@ -125,6 +126,7 @@ func TestMetricChartsOfBadValues(t *testing.T) {
 }
 
 func TestEffectChartOfBadValues(t *testing.T) {
+	t.Parallel()
 	for _, bad := range badValues {
 		t.Run(bad.name, func(t *testing.T) {
 			s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
@@ -139,6 +141,7 @@ func TestEffectChartOfBadValues(t *testing.T) {
 }
 
 func TestLatencyChartsOfBadValues(t *testing.T) {
+	t.Parallel()
 	filled := func(values ...int64) *results.Histogram {
 		h := results.NewHistogram()
 		for _, v := range values {
@@ -200,6 +203,7 @@ func TestLatencyChartsOfBadValues(t *testing.T) {
 }
 
 func TestChartsOfEmptySweeps(t *testing.T) {
+	t.Parallel()
 	tests := map[string]*results.Sweep{
 		"zero":    {},
 		"no runs": {Meta: fixtureMeta()},
@@ -228,6 +232,7 @@ func TestChartsOfEmptySweeps(t *testing.T) {
 }
 
 func TestManyStrategiesWithLongNames(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("a strategy with a very long name ", 10) + "<&>\"'"
 	s := inMemory(12, func(run *results.Run) {
 		if run.Cell.Strategy == "invented-11" {

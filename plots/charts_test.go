@@ -17,6 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 func TestQuantilesWithFewSamplesAreNotDrawn(t *testing.T) {
+	t.Parallel()
 	ticks := []float64{0, 50, 90, 99, 99.9, 100}
 	filled := func(n int) *results.Histogram {
 		h := results.NewHistogram()
@@ -45,6 +46,7 @@ func TestQuantilesWithFewSamplesAreNotDrawn(t *testing.T) {
 }
 
 func TestQuantilesOfALateLoadAreNotDrawn(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, func(_ *results.Meta, run *results.Run) {
 		if run != nil {
 			run.Cell.ProduceRate = 10000
@@ -113,6 +115,7 @@ func TestQuantilesOfALateLoadAreNotDrawn(t *testing.T) {
 }
 
 func TestOverloadedStrategiesHaveNoCurve(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, func(_ *results.Meta, run *results.Run) {
 		if run != nil && run.Cell.Strategy == "rwmutex" && run.Block == 1 {
 			run.Overloaded = true
@@ -143,6 +146,7 @@ func TestOverloadedStrategiesHaveNoCurve(t *testing.T) {
 }
 
 func TestSeveralConcurrenciesGetAChartEach(t *testing.T) {
+	t.Parallel()
 	s := inMemory(2, func(run *results.Run) {
 		if run.Block%2 == 1 {
 			run.Cell.Workers = 4
@@ -162,6 +166,7 @@ func TestSeveralConcurrenciesGetAChartEach(t *testing.T) {
 }
 
 func TestChartsOfSeveralGoroutines(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, nil)
 	var drawn [2][]Chart
 	var group sync.WaitGroup
@@ -183,6 +188,7 @@ func TestChartsOfSeveralGoroutines(t *testing.T) {
 }
 
 func TestChartNamesAreDistinct(t *testing.T) {
+	t.Parallel()
 	s := inMemory(2, func(run *results.Run) {
 		run.Cell.Workload = []string{"a b", "a/b", "A-B"}[run.Block%3]
 	})
@@ -200,6 +206,7 @@ func TestChartNamesAreDistinct(t *testing.T) {
 }
 
 func TestWriteCharts(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, func(_ *results.Meta, run *results.Run) {
 		if run != nil {
 			addSeries(run)
@@ -249,6 +256,7 @@ func TestWriteCharts(t *testing.T) {
 
 // A run whose latencies can't be read is left out of the charts, and its sweep tells.
 func TestDamagedHistogramIsAWarning(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, nil)
 	if err := os.WriteFile(filepath.Join(s.Dir, s.Runs[0].Latency), []byte("nonsense\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -296,6 +304,7 @@ func onlyEffectChart(t *testing.T, s *results.Sweep) Chart {
 }
 
 func TestWideIntervalsAreCut(t *testing.T) {
+	t.Parallel()
 	const words = "An interval with an arrow goes on beyond the chart."
 	draw := func(spread float64) Chart {
 		s := inMemory(len(fixtureSpeeds), func(run *results.Run) {

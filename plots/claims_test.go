@@ -24,6 +24,7 @@ func claimsDir(t *testing.T) string {
 }
 
 func TestGoldenClaims(t *testing.T) {
+	t.Parallel()
 	claims := resultstest.Claims()
 	for i := range claims.Claims {
 		of := &claims.Claims[i]
@@ -70,6 +71,7 @@ func TestOutcomesDifferInGrey(t *testing.T) {
 }
 
 func TestClaimsOfBadValues(t *testing.T) {
+	t.Parallel()
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -3, math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		for name, edit := range map[string]func(f *results.Figure, d *results.Condition){
 			"value": func(f *results.Figure, _ *results.Condition) { f.Value = v },
@@ -106,6 +108,7 @@ func TestClaimsOfBadValues(t *testing.T) {
 }
 
 func TestReportOfClaims(t *testing.T) {
+	t.Parallel()
 	s := inMemory(2, nil)
 	page := func() string {
 		content, err := os.ReadFile(writePage(t, s, nil))

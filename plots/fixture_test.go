@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -72,11 +73,22 @@ func fixtureRun(index, block int, strategy, arm string, speed float64) (*results
 	return run, histograms
 }
 
+// tempDir is a directory for one test, in memory where that can be, so that no test waits for a disk.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "plots-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // fixture writes the sweep to a directory and reads it again. edit, if not nil, changes meta and each
 // run before they are written.
 func fixture(t testing.TB, edit func(*results.Meta, *results.Run)) *results.Sweep {
 	t.Helper()
-	dir := t.TempDir() + "/sweep"
+	dir := tempDir(t) + "/sweep"
 	meta := fixtureMeta()
 	if edit != nil {
 		edit(&meta, nil)

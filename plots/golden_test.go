@@ -235,6 +235,7 @@ func singleTrend() *results.Trend {
 }
 
 func TestGoldenCharts(t *testing.T) {
+	t.Parallel()
 	for _, test := range drawnCases() {
 		t.Run(test.name, func(t *testing.T) {
 			c := within(t, test.draw)

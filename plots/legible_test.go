@@ -113,6 +113,7 @@ func checkLegible(t *testing.T, c Chart) {
 
 // Labels keep apart on axes of any range.
 func TestLabelsAreApart(t *testing.T) {
+	t.Parallel()
 	metric := results.LatencyMetric(results.KindProduce, "p99")
 	for _, low := range []float64{1e-9, 3.3e-6, 0.2} {
 		for _, ratio := range []float64{1, 1.0001, 1.1, 9, 1e5, 1e9} {
@@ -133,6 +134,7 @@ func TestLabelsAreApart(t *testing.T) {
 
 // The axis of a trend is ticked at tested values, whichever these are.
 func TestTestedValuesAreApart(t *testing.T) {
+	t.Parallel()
 	for _, values := range [][]float64{
 		{1, 2}, {1, 1.5, 1000, 1001}, {0, 1, 2, 99, 100}, {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111}, {512, 1024, 4096, 1 << 20, 1<<20 + 1},
 	} {

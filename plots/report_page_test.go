@@ -420,7 +420,7 @@ func TestPageOutline(t *testing.T) {
 // The page of a sweep like the default one is small enough to mail.
 func TestPageSize(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir() + "/sweep"
+	dir := tempDir(t) + "/sweep"
 	if err := resultstest.Write(dir, 1); err != nil {
 		t.Fatal(err)
 	}

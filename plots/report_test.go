@@ -57,6 +57,7 @@ func elements(t *testing.T, page []byte, use func(name string, attributes map[st
 }
 
 func TestReportLoadsNothing(t *testing.T) {
+	t.Parallel()
 	page := writeReport(t, fixture(t, nil))
 	ids := make(map[string]bool)
 	var links, labelled []string
@@ -109,6 +110,7 @@ func TestReportLoadsNothing(t *testing.T) {
 }
 
 func TestReportTablesAreAccessible(t *testing.T) {
+	t.Parallel()
 	page := writeReport(t, fixture(t, nil))
 	tables, captions, charts := 0, 0, 0
 	elements(t, page, func(name string, attributes map[string]string) {
@@ -153,6 +155,7 @@ func readable(t *testing.T, page []byte) string {
 }
 
 func TestReportHoldsTheResult(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, nil)
 	seen := readable(t, writeReport(t, s))
 	wants := []string{
@@ -178,6 +181,7 @@ func TestReportHoldsTheResult(t *testing.T) {
 }
 
 func TestReportOfOpenLoop(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, func(_ *results.Meta, run *results.Run) {
 		if run != nil {
 			run.Cell.ProduceRate = 10000
@@ -193,6 +197,7 @@ func TestReportOfOpenLoop(t *testing.T) {
 }
 
 func TestReportWarnsFirst(t *testing.T) {
+	t.Parallel()
 	s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
 		if run.Index == 4 {
 			run.Verification.Error = "offset 3 has other bytes"
@@ -219,6 +224,7 @@ func TestReportWarnsFirst(t *testing.T) {
 }
 
 func TestReportOfNothing(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]*results.Sweep{"zero": {}, "no runs": {Meta: fixtureMeta()}} {
 		page := writeReport(t, s)
 		elements(t, page, func(string, map[string]string) {})
@@ -229,6 +235,7 @@ func TestReportOfNothing(t *testing.T) {
 }
 
 func TestReportEscapes(t *testing.T) {
+	t.Parallel()
 	const evil = `<script>alert("1")</script>` + "`<b>`"
 	s := inMemory(2, func(run *results.Run) {
 		run.Cell.Workload = evil
@@ -250,6 +257,7 @@ func TestReportEscapes(t *testing.T) {
 }
 
 func TestReportSaysWhatTheOtherFormatsSay(t *testing.T) {
+	t.Parallel()
 	s := inMemory(len(fixtureSpeeds), func(run *results.Run) {
 		run.OtherPercent = 23
 		run.StealPercent = 0.3
@@ -281,6 +289,7 @@ func TestReportSaysWhatTheOtherFormatsSay(t *testing.T) {
 // A workload whose highest rate was searched for has its tables and no charts: each rate that was tried
 // would get some.
 func TestReportOfASearch(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, nil)
 	name := s.Runs[0].Cell.Workload
 	s.Meta.Searches = []results.Search{{
@@ -305,6 +314,7 @@ func TestReportOfASearch(t *testing.T) {
 
 // What the harness costs and where two builds are compared stand in the page as in the other formats.
 func TestReportOfTwoBuilds(t *testing.T) {
+	t.Parallel()
 	s := fixture(t, func(m *results.Meta, run *results.Run) {
 		m.Against = &results.Build{Label: "old"}
 		if run == nil {

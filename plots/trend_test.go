@@ -120,6 +120,7 @@ func TestProcessorsOfAnAxis(t *testing.T) {
 }
 
 func TestTrendsOfBadValues(t *testing.T) {
+	t.Parallel()
 	bad := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -3, math.MaxFloat64, math.SmallestNonzeroFloat64, 1e90}
 	edits := map[string]func(tr *results.Trend, v float64){
 		"median": func(tr *results.Trend, v float64) { tr.Lines[0].Levels[1].Median = v },
@@ -156,6 +157,7 @@ func TestTrendsOfBadValues(t *testing.T) {
 }
 
 func TestTrendsOfLittle(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(tr *results.Trend){
 		"no levels": func(tr *results.Trend) { tr.Lines[0].Levels, tr.Lines[0].Fit.Levels = nil, nil },
 		"no lines":  func(tr *results.Trend) { tr.Lines = nil },

@@ -25,6 +25,7 @@ var octaves = []float64{1, 2, 4, 8, 16, 32}
 // The logarithm of the ratio is linear in that of the place: the truth is one place between two tested ones, and a
 // bracket that is found has to hold it.
 func TestCrossoversAreBracketed(t *testing.T) {
+	t.Parallel()
 	const sweeps = 400
 	for _, c := range []struct {
 		name    string
@@ -39,6 +40,7 @@ func TestCrossoversAreBracketed(t *testing.T) {
 		{"latency", []string{"actor"}, results.LatencyMetric(results.KindProduce, "p99"), heavyTailed(0.02), 380},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			random := rand.New(rand.NewPCG(20261130, 1))
 			found, held := 0, 0
 			for range sweeps {
@@ -70,12 +72,14 @@ func TestCrossoversAreBracketed(t *testing.T) {
 }
 
 func TestNoCrossoverIsInvented(t *testing.T) {
+	t.Parallel()
 	const sweeps = 1000
 	for name, courses := range map[string][]course{
 		"the same code":  {{"mutex", constant(1000)}, {"rwmutex", constant(1000)}, {"actor", constant(1000)}, {"raw", constant(2000)}},
 		"the same order": {{"mutex", constant(1000)}, {"rwmutex", constant(1030)}, {"actor", constant(1200)}, {"raw", constant(2000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			random := rand.New(rand.NewPCG(20261130, 2))
 			invented, differences := 0, 0
 			for range sweeps {

@@ -77,11 +77,13 @@ var hostileNames = []string{
 }
 
 func TestForeignNamesAreNoMarkdown(t *testing.T) {
+	t.Parallel()
 	rows := func(text string) int { return strings.Count("\n"+text, "\n|") }
 	lines := func(text string) int { return strings.Count(text, "\n") }
-	plain := markdownOf(t, "name")
+	sweep := resultstest.Sweep(1)
+	plain := markdownOf(t, sweep, "name")
 	for _, name := range hostileNames {
-		for what, text := range markdownOf(t, name) {
+		for what, text := range markdownOf(t, sweep, name) {
 			seen := unescaped(text)
 			for _, raw := range []*regexp.Regexp{rawTag, rawLink, rawCode, rawStress, rawFormula, rawAddress, rawBlock} {
 				if at := raw.FindString(seen); at != "" {
@@ -112,11 +114,13 @@ func TestForeignNamesAreNoMarkdown(t *testing.T) {
 	}
 }
 
-// markdownOf is all Markdown of a sweep and of claims in which all that comes from files is of one name.
-func markdownOf(t *testing.T, name string) map[string]string {
+// markdownOf is all Markdown of a copy of a sweep, and of claims, in which all that comes from files is of one name.
+func markdownOf(t *testing.T, sweep *results.Sweep, name string) map[string]string {
 	t.Helper()
-	s := resultstest.Sweep(1)
+	s := *sweep
+	s.Runs = slices.Clone(s.Runs)
 	m := &s.Meta
+	m.Workloads, m.Planned, m.Command = slices.Clone(m.Workloads), slices.Clone(m.Planned), slices.Clone(m.Command)
 	was := m.Workloads[0].Name
 	m.Workloads[0].Name, m.Workloads[0].Description, m.Workloads[0].Notes = name, name, []string{name}
 	for i := range m.Planned {

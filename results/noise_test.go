@@ -52,6 +52,7 @@ func skewed(mean float64) noise {
 // What hits one of the two alone stays skewed, and few blocks do not show how far: then it holds in 91.3 to 93.0 %,
 // which no interval from six blocks without a model of the noise can mend.
 func TestIntervalsUnderNoise(t *testing.T) {
+	t.Parallel()
 	const sweeps = 1000
 	type band struct{ low, high int }
 	for _, c := range []struct {
@@ -71,6 +72,7 @@ func TestIntervalsUnderNoise(t *testing.T) {
 	} {
 		for _, blocks := range []int{6, 12} {
 			t.Run(fmt.Sprintf("%s/%d blocks", c.name, blocks), func(t *testing.T) {
+				t.Parallel()
 				const truth = 1.7
 				random := rand.New(rand.NewPCG(20261130, uint64(blocks)))
 				covered := 0

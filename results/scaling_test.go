@@ -17,6 +17,7 @@ func usl(contention, coherency float64) func(float64) float64 {
 }
 
 func TestScalingLawIsRecovered(t *testing.T) {
+	t.Parallel()
 	const sweeps = 200
 	for _, c := range []struct {
 		name                  string
@@ -33,6 +34,7 @@ func TestScalingLawIsRecovered(t *testing.T) {
 		{"heavy tails", 0.05, 0.005, octaves, heavyTailed(0.05)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			random := rand.New(rand.NewPCG(20261130, 4))
 			p := path{courses: []course{{"mutex", usl(c.contention, c.coherency)}}, values: c.values, place: workers, metric: results.MetricOps, blocks: 12, drift: 0.2, noise: c.noise}
 			truth := [3]float64{1000, c.contention, c.coherency}
@@ -213,6 +215,7 @@ func TestUnfitted(t *testing.T) {
 		}), "1 block; the intervals of its coefficients need 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := path{courses: []course{{"mutex", usl(0.05, 0.001)}}, values: c.values, place: c.place, metric: c.metric, blocks: 6, noise: exact}.
 				sweep(rand.New(rand.NewPCG(1, 1)))
 			if c.change != nil {
