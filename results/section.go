@@ -66,9 +66,13 @@ func (s *index) sections(all []Effect) []Section {
 			sections = append(sections, searchSection(w, searches))
 			continue
 		}
+		own := make(map[Cell]string) // descriptions of points
+		for _, p := range w.Points {
+			own[p.Cell] = p.Description
+		}
 		for _, point := range points {
 			section := Section{Workload: w, Point: point, Where: s.pointLabel(point), Cells: cells[point], Effects: effects[point], Health: health[point]}
-			section.Description = describe(w, point, section.Where)
+			section.Description = describe(w.Description, own, point, section.Where)
 			section.Steps = s.steps(point)
 			section.Front = s.front(&section)
 			section.fillTables(s)
@@ -85,17 +89,14 @@ func (s *index) sections(all []Effect) []Section {
 	return sections
 }
 
-// describe is the description of a workload at a point: its own if there is one, with the number of
+// describe is the description of a workload at a point: the point's own if there is one, with the number of
 // processors, else that of the workload and what is special about the point. It names the kind of loop.
-func describe(w Workload, point Cell, where string) string {
-	description := w.Description
-	for _, p := range w.Points {
-		if p.Cell == point.anywhere() {
-			description = p.Description
-			_, processors, several := strings.Cut(where, gomaxprocsKey+" ")
-			if where = ""; several {
-				where = gomaxprocsKey + " " + processors
-			}
+func describe(description string, own map[Cell]string, point Cell, where string) string {
+	if of, ok := own[point.anywhere()]; ok {
+		description = of
+		_, processors, several := strings.Cut(where, gomaxprocsKey+" ")
+		if where = ""; several {
+			where = gomaxprocsKey + " " + processors
 		}
 	}
 	var parts []string
