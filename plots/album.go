@@ -3,7 +3,7 @@ package plots
 import "slices"
 
 // mostInline is how many bytes of charts the page holds.
-const mostInline = 6 << 20
+const mostInline = 4 << 20
 
 // chapters are the kinds of charts that the page shows in one place, those that it can least do without first. Charts
 // of other kinds are those of points.
