@@ -22,7 +22,12 @@ type Dir struct {
 	path     string
 	fd       int // of the directory, which carries the lock and is synced; −1 after Close
 	readOnly bool
+	atMost   int // bytes that one system call on a log transfers; 0 sets no limit
 }
+
+// ShortCalls has each system call on a log that is opened from now on read or write n bytes at most, as a system
+// may at any time: it is for tests of what asks for the rest. 0 sets no limit. It must not overlap another call.
+func (d *Dir) ShortCalls(n int) { d.atMost = n }
 
 // OpenDir returns the storage of a directory, which it makes if it is missing. Until Close it is locked
 // against another OpenDir, by this process or by others: that gives ErrLocked.
@@ -105,7 +110,7 @@ func (d *Dir) OpenLog(name string, create bool) (LogFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dirLog{fd: fd, path: d.at(name)}, nil
+	return &dirLog{fd: fd, path: d.at(name), atMost: d.atMost}, nil
 }
 
 // MapIndex implements Storage.

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"io"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,13 +11,14 @@ import (
 type dirLog struct {
 	fd      int
 	path    string       // when its directory was opened
+	atMost  int          // as that of its Dir
 	vectors []unix.Iovec // scratch of PwriteBatches
 }
 
 // Pread implements LogFile.
 func (l *dirLog) Pread(p []byte, position int64) (int, error) {
 	for n := 0; ; {
-		got, err := unix.Pread(l.fd, p[n:], position+int64(n))
+		got, err := unix.Pread(l.fd, l.short(p[n:]), position+int64(n))
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
@@ -32,7 +34,7 @@ func (l *dirLog) Pread(p []byte, position int64) (int, error) {
 // Pwrite implements LogFile.
 func (l *dirLog) Pwrite(p []byte, position int64) error {
 	for len(p) > 0 {
-		n, err := unix.Pwrite(l.fd, p, position)
+		n, err := unix.Pwrite(l.fd, l.short(p), position)
 		switch {
 		case err == unix.EINTR:
 		case err == nil && n == 0:
@@ -49,7 +51,7 @@ func (l *dirLog) Pwrite(p []byte, position int64) error {
 // PwriteBatches implements LogFile.
 func (l *dirLog) PwriteBatches(batches []Batch, position int64) error {
 	for len(batches) > 1 {
-		group := batches[:min(len(batches), maxVectors)]
+		group := l.shortGroup(batches[:min(len(batches), maxVectors)])
 		n, err := l.pwritev(group, position)
 		if err == unix.EINTR {
 			continue
@@ -82,6 +84,29 @@ func (l *dirLog) PwriteBatches(batches []Batch, position int64) error {
 // unwritten is the error of a write that was to end at a position.
 func (l *dirLog) unwritten(end int64, err error) error {
 	return failed("write", l.path, cause(err, l.fd, end))
+}
+
+// short is what one call transfers of p.
+func (l *dirLog) short(p []byte) []byte {
+	if l.atMost > 0 && len(p) > l.atMost {
+		return p[:l.atMost]
+	}
+	return p
+}
+
+// shortGroup is what one call writes of a group.
+func (l *dirLog) shortGroup(group []Batch) []Batch {
+	if l.atMost == 0 {
+		return group
+	}
+	left := l.atMost
+	for i, b := range group {
+		if len(b) >= left {
+			return append(slices.Clone(group[:i]), b[:left])
+		}
+		left -= len(b)
+	}
+	return group
 }
 
 // Sync implements LogFile.
