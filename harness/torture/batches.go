@@ -11,25 +11,52 @@ import (
 type maker struct {
 	builder  segment.Builder
 	random   *rand.Rand
+	shape    shape
 	producer int
 	sequence int
+}
+
+// shape is what the batches of a round look like. The zero value is up to three small records.
+type shape struct {
+	records int // of a batch at most
+	extra   int // bytes of a value, beside the message, at most
+}
+
+// shapes are those that rounds draw from. A batch of the largest has less than maxBatch bytes.
+var shapes = []shape{{}, {}, {}, {1, 1}, {12, 20}, {40, 10}, {2, 1500}}
+
+func (s shape) orDefault() shape {
+	if s.records == 0 {
+		return shape{3, 60}
+	}
+	return s
+}
+
+// largest is at least the size in bytes of any batch of the shape.
+func (s shape) largest() int {
+	const recordOverhead = 24
+	s = s.orDefault()
+	return segment.HeaderSize + s.records*(recordOverhead+messageSize+s.extra)
 }
 
 // messageSize is the size in bytes of the smallest value of a record: producer and sequence number.
 const messageSize = 12
 
-// maxBatch is at least the size in bytes of any batch that next makes.
-const maxBatch = 400
+// maxBatch is more than the size in bytes of any batch.
+const maxBatch = 4096
 
-// next builds a batch of up to three records of random sizes and timestamps.
+// next builds a batch of random sizes and timestamps.
 func (m *maker) next() segment.Batch {
-	return m.of(1+m.random.IntN(3), func() int64 { return m.random.Int64N(200) })
+	return m.of(m.records(), func() int64 { return m.random.Int64N(200) })
 }
+
+// records draws how many a batch has.
+func (m *maker) records() int { return 1 + m.random.IntN(m.shape.orDefault().records) }
 
 func (m *maker) of(records int, timestamp func() int64) segment.Batch {
 	m.builder.Reset()
 	for range records {
-		fillMessage(m.builder.Value(timestamp(), messageSize+m.random.IntN(60)), m.producer, m.sequence)
+		fillMessage(m.builder.Value(timestamp(), messageSize+m.random.IntN(m.shape.orDefault().extra)), m.producer, m.sequence)
 		m.sequence++
 	}
 	return m.builder.Finish()

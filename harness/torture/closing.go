@@ -19,9 +19,9 @@ const (
 
 // closings close logs under load.
 func (r *round) closing() error {
-	began := time.Now()
+	began, limit := time.Now(), r.time(closeTime)
 	for n := range closesPerRound {
-		if n > 0 && time.Since(began) > closeTime {
+		if n > 0 && time.Since(began) > limit {
 			break
 		}
 		if err := r.closeOnce(uint64(n)); err != nil {
@@ -42,8 +42,8 @@ type closeRun struct {
 }
 
 func (r *round) closeOnce(n uint64) error {
-	c := &closeRun{round: r, until: int64(r.random.IntN(400))}
-	followers := r.random.IntN(maxFollowers)
+	c := &closeRun{round: r, until: int64(r.random.IntN(draw(r.random, 20, 100, 400)))}
+	followers := r.drawFollowers()
 	where, err := r.newPlace()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *round) closeOnce(n uint64) error {
 	}
 	for id := range 2 + r.random.IntN(15) {
 		c.clients = append(c.clients, &closeClient{run: c, handle: c.log.NewHandle(), followers: followers,
-			maker: maker{producer: id, random: newRandom(r.seed, (n+1)<<8|uint64(id))}})
+			maker: maker{producer: id, random: newRandom(r.seed, (n+1)<<8|uint64(id)), shape: r.shape}})
 	}
 	if err := c.run(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (c *closeRun) reopen(where *place, options strategies.Options) error {
 			}
 		}
 	}
-	m := maker{random: c.round.random}
+	m := maker{random: c.round.random, shape: c.round.shape}
 	if base, err := h.Append(context.Background(), m.next(), strategies.AcksLeader); err != nil || base != o.LogEnd {
 		return violationf("the first append to an opened log, which ends at %d, gives %d, %v", o.LogEnd, base, err)
 	}
@@ -184,7 +184,7 @@ func (c *closeClient) perform() error {
 		switch {
 		case errors.Is(err, strategies.ErrClosed):
 			return nil
-		case errors.Is(err, strategies.ErrUnknownOutcome), errors.Is(err, context.Canceled), errors.Is(err, strategies.ErrOutOfRange):
+		case errors.Is(err, strategies.ErrUnknownOutcome), contextEnded(err), errors.Is(err, strategies.ErrOutOfRange):
 		case err != nil:
 			return violationf("a call beside Close gives %v", err)
 		}
@@ -197,7 +197,7 @@ func (c *closeClient) call(random *rand.Rand) error {
 	case 0, 1, 2:
 		ctx, done := context.Background(), func() {}
 		if random.IntN(2) == 0 {
-			ctx, done = cancelledSoon(ctx, random.IntN(30))
+			ctx, done = endingSoon(ctx, random)
 		}
 		defer done()
 		o := outcome{sequence: c.maker.sequence, base: -1}
@@ -212,7 +212,11 @@ func (c *closeClient) call(random *rand.Rand) error {
 		c.outcomes = append(c.outcomes, o)
 		return o.err
 	case 3:
-		return c.handle.Wait(context.Background(), c.handle.Offsets().HighWatermark+random.Int64N(30))
+		o := c.handle.Offsets()
+		if random.IntN(2) == 0 {
+			return c.handle.WaitLogEnd(context.Background(), o.LogEnd+random.Int64N(30))
+		}
+		return c.handle.Wait(context.Background(), o.HighWatermark+random.Int64N(30))
 	case 4:
 		_, err := c.handle.OffsetForTime(random.Int64N(200))
 		return err
@@ -220,11 +224,15 @@ func (c *closeClient) call(random *rand.Rand) error {
 		if c.followers == 0 {
 			return nil
 		}
-		_, err := c.handle.Fetch(random.IntN(c.followers), c.handle.Offsets().LogEnd, c.buf[:])
+		o := c.handle.Offsets()
+		_, err := c.handle.Fetch(random.IntN(c.followers), draw(random, o.LogEnd, o.LogEnd, o.Start), c.buf[:])
 		return err
 	case 6:
 		if random.IntN(8) > 0 {
 			return nil
+		}
+		if random.IntN(2) == 0 {
+			return c.run.log.Retain(strategies.Retention{Bytes: 1 + random.Int64N(2000)})
 		}
 		return c.run.log.Trim(c.handle.Offsets().HighWatermark)
 	default:

@@ -36,7 +36,7 @@ func (r *round) against(name string) error {
 	}
 	options := r.settings(r.random.IntN(maxFollowers + 1))
 	if r.random.IntN(3) == 0 {
-		options.SegmentSize, options.IndexInterval = 20_000, 512
+		options.SegmentSize = 20_000
 	}
 	var twins [2]*twin
 	kind := r.random.Uint64()
@@ -48,6 +48,7 @@ func (r *round) against(name string) error {
 			return err
 		}
 		defer twins[i].where.remove()
+		r.places = append(r.places, twins[i].where)
 	}
 	var trace []string
 	err = watched("a call", r.options.Patience, func() error { return r.compare(twins, &trace) })
@@ -62,7 +63,7 @@ func (r *round) compare(twins [2]*twin, trace *[]string) error {
 	if err := openBoth(twins); err != nil {
 		return err
 	}
-	m := &maker{random: r.random}
+	m := &maker{random: r.random, shape: r.shape}
 	for range sequenceCalls {
 		if r.random.IntN(60) == 0 {
 			*trace = append(*trace, "close and open")
@@ -102,7 +103,7 @@ func (r *round) nextCall(m *maker, o strategies.Offsets) (name string, call func
 			return fmt.Sprint(base, err)
 		}
 	case n < 14:
-		size := segment.HeaderSize + random.IntN(3*maxBatch)
+		size := segment.HeaderSize + random.IntN(3*r.shape.largest())
 		return fmt.Sprintf("read at %d of %d bytes", offset, size), func(t *twin) string {
 			return bytesRead(t.handles[handle].Read(offset, make([]byte, size)))
 		}

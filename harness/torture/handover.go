@@ -2,7 +2,9 @@ package torture
 
 import (
 	"context"
+	"errors"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,8 @@ type lockstep struct {
 	followers int
 	// lateness is up to how long a consumer stays away: how long an append takes until it publishes differs a lot.
 	lateness time.Duration
+	cancels  bool // calls are cancelled at any moment, and made again
+	limit    time.Duration
 	// turns is how many there are: the first producer sets it to one more than the turn that it begins, which
 	// the others may have begun too, but have not finished without it.
 	turns atomic.Int64
@@ -39,8 +43,10 @@ func (r *round) handover() error {
 		crew:      newCrew(),
 		followers: r.drawFollowers(),
 		lateness:  draw(r.random, 3*time.Microsecond, 10*time.Microsecond, 30*time.Microsecond, 100*time.Microsecond),
-		turn:      make([]atomic.Int64, draw(r.random, 1, 1, 2, 3, 4)),
-		seen:      make([]atomic.Int64, 1+r.random.IntN(3)),
+		turn:      make([]atomic.Int64, draw(r.random, 1, 1, 2, 2, 3, 4)),
+		seen:      make([]atomic.Int64, draw(r.random, 0, 0, 1, 2, 3)),
+		cancels:   r.random.IntN(3) == 0,
+		limit:     r.time(handoverTime),
 	}
 	defer l.crew.stop()
 	l.turns.Store(math.MaxInt64)
@@ -58,7 +64,7 @@ func (r *round) handover() error {
 		return violationf("open: %v", err)
 	}
 	l.start()
-	if err := l.crew.wait("a call in lockstep", handoverTime+r.options.Patience); err != nil {
+	if err := l.crew.wait("a call in lockstep", l.limit+r.options.Patience); err != nil {
 		return err
 	}
 	r.counts.Handovers += l.turns.Load()
@@ -90,28 +96,67 @@ func (l *lockstep) start() {
 func (l *lockstep) produce(id int) error {
 	h := l.log.NewHandle()
 	defer h.Close()
-	m := maker{producer: id, random: newRandom(l.round.seed, uint64(id))}
+	m := maker{producer: id, random: newRandom(l.round.seed, uint64(id)), shape: l.round.shape}
 	began := time.Now()
 	for turn := int64(0); turn < l.turns.Load(); turn++ {
-		if id == 0 && time.Since(began) > handoverTime {
+		if id == 0 && time.Since(began) > l.limit {
 			l.turns.Store(turn + 1)
 		}
-		b := m.next()
-		acks := draw(m.random, strategies.AcksLeader, strategies.AcksAll)
-		base, err := h.Append(l.crew.ctx, b, acks)
-		if l.crew.ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return violationf("append: %v", err)
+		end, err := l.append(h, &m)
+		if err != nil || l.crew.ctx.Err() != nil {
+			return err
 		}
 		l.turn[id].Store(turn + 1)
-		if !l.all(l.turn, turn+1) || !l.all(l.seen, base+int64(b.RecordCount())) {
+		if !l.all(l.turn, turn+1) || !l.all(l.seen, end) {
 			return nil
 		}
-		spin(m.random, 5*time.Microsecond)
+		spin(m.random, draw(m.random, 0, time.Microsecond, 5*time.Microsecond)+1)
 	}
 	return nil
+}
+
+// append appends a batch until it is told where that ends. One that was cancelled on its way may be there twice.
+func (l *lockstep) append(h strategies.Handle, m *maker) (end int64, err error) {
+	for {
+		b := m.next()
+		ctx, done := l.context(m.random)
+		base, err := h.Append(ctx, b, draw(m.random, strategies.AcksLeader, strategies.AcksAll))
+		ended := ctx.Err() != nil
+		done()
+		switch {
+		case err == nil:
+			return base + int64(b.RecordCount()), nil
+		case l.crew.ctx.Err() != nil:
+			return 0, nil
+		case !ended || !contextEnded(err) && !errors.Is(err, strategies.ErrUnknownOutcome):
+			return 0, violationf("append: %v", err)
+		}
+	}
+}
+
+// context is one that may end while a call goes on.
+func (l *lockstep) context(random *rand.Rand) (ctx context.Context, done func()) {
+	if !l.cancels || random.IntN(4) > 0 {
+		return l.crew.ctx, func() {}
+	}
+	return endingSoon(l.crew.ctx, random)
+}
+
+// wait is a call of Wait or WaitLogEnd, which may be cancelled and made again; false when the producers are done.
+func (l *lockstep) wait(wait func(context.Context, int64) error, offset int64, random *rand.Rand) (bool, error) {
+	for l.cancels && random.IntN(4) == 0 {
+		ctx, done := endingSoon(l.done, random)
+		err := wait(ctx, offset)
+		done()
+		if err == nil {
+			return true, nil
+		}
+	}
+	err := wait(l.done, offset)
+	if err != nil && l.done.Err() == nil {
+		return false, violationf("wait for %d: %v", offset, err)
+	}
+	return err == nil, nil
 }
 
 // all waits until all words have come to a value; false if the run has ended before.
@@ -131,14 +176,11 @@ func (l *lockstep) consume(id int) error {
 	h := l.log.NewHandle()
 	defer h.Close()
 	random := newRandom(l.round.seed, uint64(100+id))
-	s := newStream(len(l.turn), false)
+	s := newStream(len(l.turn), l.cancels)
 	buf := make([]byte, 2*maxBatch)
 	for {
-		if err := h.Wait(l.done, s.next); err != nil {
-			if l.done.Err() != nil {
-				return nil
-			}
-			return violationf("wait for %d: %v", s.next, err)
+		if there, err := l.wait(h.Wait, s.next, random); !there {
+			return err
 		}
 		p, err := h.Read(s.next, buf)
 		if err != nil {
@@ -159,7 +201,8 @@ func (l *lockstep) consume(id int) error {
 func (l *lockstep) follow(replica int) error {
 	h := l.log.NewHandle()
 	defer h.Close()
-	s := newStream(len(l.turn), false)
+	random := newRandom(l.round.seed, uint64(200+replica))
+	s := newStream(len(l.turn), l.cancels)
 	buf := make([]byte, 2*maxBatch)
 	for {
 		p, err := h.Fetch(replica, s.next, buf)
@@ -172,11 +215,8 @@ func (l *lockstep) follow(replica int) error {
 		if len(p) > 0 {
 			continue
 		}
-		if err := h.WaitLogEnd(l.done, s.next); err != nil {
-			if l.done.Err() != nil {
-				return nil
-			}
-			return violationf("wait for %d at the log end: %v", s.next, err)
+		if there, err := l.wait(h.WaitLogEnd, s.next, random); !there {
+			return err
 		}
 	}
 }

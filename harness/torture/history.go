@@ -38,9 +38,9 @@ type history struct {
 
 // histories makes short histories and judges them.
 func (r *round) histories() error {
-	began := time.Now()
+	began, limit := time.Now(), r.time(historyTime)
 	for n := range historiesPerRound {
-		if n > 0 && time.Since(began) > historyTime {
+		if n > 0 && time.Since(began) > limit {
 			break
 		}
 		if err := r.history(uint64(n)); err != nil {
@@ -51,13 +51,13 @@ func (r *round) histories() error {
 }
 
 func (r *round) history(n uint64) error {
-	h := r.newHistory(n)
+	options := r.settings(r.drawFollowers())
+	h := r.newHistory(n, options.Replicas)
 	where, err := r.newPlace()
 	if err != nil {
 		return err
 	}
 	defer where.remove()
-	options := r.settings(len(h.followers))
 	if options.Storage, err = where.open(); err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (r *round) history(n uint64) error {
 }
 
 // newHistory draws what everybody is going to do.
-func (r *round) newHistory(n uint64) *history {
-	h := &history{round: r, model: partitionModel{followers: r.drawFollowers()}}
+func (r *round) newHistory(n uint64, followers int) *history {
+	h := &history{round: r, model: partitionModel{followers: followers}}
 	clients := 3 + r.random.IntN(4)
 	calls := 6 + r.random.IntN(7)
 	cancels := r.random.IntN(2) == 0
@@ -107,7 +107,7 @@ func (r *round) newHistory(n uint64) *history {
 // newBatch makes the next batch of the history. Its number is the producer's in its records.
 func (h *history) newBatch(c *historyClient, acks strategies.Acks) int {
 	id := len(h.model.batches)
-	m := maker{random: c.random, producer: id}
+	m := maker{random: c.random, producer: id, shape: h.round.shape}
 	b := m.next()
 	info := batchInfo{count: int64(b.RecordCount()), size: int64(len(b)), bytes: bytes.Clone(b), acks: acks}
 	for records := b.Records(); records.Next(); {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
 
 	"github.com/anishathalye/porcupine"
 
@@ -71,7 +70,7 @@ func (c *historyClient) operation(ctx context.Context) error {
 		c.planned = c.planned[1:]
 		return c.append(ctx, batch)
 	case n < 13:
-		_, err := c.read(c.offset(), int64(segment.HeaderSize+c.random.IntN(2*maxBatch)))
+		_, err := c.read(c.offset(), int64(segment.HeaderSize+c.random.IntN(2*c.history.round.shape.largest())))
 		return err
 	case n < 15:
 		return c.offsets()
@@ -108,21 +107,7 @@ func (c *historyClient) context(parent context.Context) (ctx context.Context, do
 	if !c.cancels || c.random.IntN(2) == 0 {
 		return parent, func() {}
 	}
-	return cancelledSoon(parent, c.random.IntN(12))
-}
-
-// cancelledSoon is a context that ends after so many turns of another goroutine. done waits for it.
-func cancelledSoon(parent context.Context, turns int) (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancel(parent)
-	cancelled := make(chan struct{})
-	go func() {
-		defer close(cancelled)
-		for range turns {
-			runtime.Gosched()
-		}
-		cancel()
-	}()
-	return ctx, func() { <-cancelled }
+	return endingSoon(parent, c.random)
 }
 
 // record enters an operation that has just returned.
@@ -146,7 +131,7 @@ func (c *historyClient) append(ctx context.Context, batch int) error {
 	case errors.Is(err, strategies.ErrUnknownOutcome) && ctx.Err() != nil:
 		c.recordUntil(call, never, in, output{base: -1})
 		return nil
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case contextEnded(err) && ctx.Err() != nil:
 		return nil // it never happened; where it is read, no order explains that
 	case err != nil:
 		return violationf("append: %v", err)
@@ -241,8 +226,8 @@ func (c *historyClient) follow(ctx context.Context, replica int) error {
 		if err := c.offsets(); err != nil {
 			return err
 		}
-		if next < c.last.Start {
-			next = c.last.Start // it was trimmed
+		if next < c.last.Start || c.random.IntN(8) == 0 {
+			next = c.last.Start // it was trimmed, or the follower has lost what it had
 			continue
 		}
 		if err := c.wait(ctx, waitingEnd, next); err != nil {

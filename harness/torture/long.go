@@ -2,7 +2,6 @@ package torture
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -23,16 +22,19 @@ type longRun struct {
 	crew      *crew
 	producers int
 	followers int
-	batches   int  // per producer
+	batches   int // per producer
+	limit     time.Duration
 	cancels   bool // contexts of some appends end at any moment
-	trims     bool
+	trimmers  int
+	retains   bool // some of them go by size
+	handles   bool // clients come with a new handle now and then
 
-	acked   atomic.Int64               // the largest offset that an append was told
-	visible atomic.Int64               // the largest end of an append that must be visible
-	trimmed atomic.Int64               // below it a trim may take
-	noted   [maxFollowers]atomic.Int64 // up to where followers said that they have the log
-	end     atomic.Int64               // the log's, once all is produced
-	latest  atomic.Int64               // a timestamp that was acknowledged
+	acked   atomic.Int64 // the largest offset that an append was told
+	visible atomic.Int64 // the largest end of an append that must be visible
+	trimmed atomic.Int64 // below it a trim may take
+	end     atomic.Int64 // the log's, once all is produced
+	latest  atomic.Int64 // a timestamp that was acknowledged
+	*progress
 
 	produced     context.Context // ends after end is known
 	allProduced  context.CancelFunc
@@ -49,8 +51,12 @@ func (r *round) longRun() error {
 		followers: r.drawFollowers(),
 		batches:   50 + r.random.IntN(3000),
 		cancels:   r.random.IntN(2) == 0,
-		trims:     r.random.IntN(2) == 0,
+		trimmers:  draw(r.random, 0, 0, 1, 2, 3),
+		retains:   r.random.IntN(3) == 0,
+		handles:   r.random.IntN(2) == 0,
+		limit:     r.time(longTime),
 	}
+	l.progress = newProgress(l.followers)
 	consumers := 1 + r.random.IntN(3)
 	where, err := r.newPlace()
 	if err != nil {
@@ -59,7 +65,7 @@ func (r *round) longRun() error {
 	defer where.remove()
 	options := r.settings(l.followers)
 	if r.random.IntN(2) == 0 {
-		options.SegmentSize, options.IndexInterval = 30_000, 512
+		options.SegmentSize, options.IndexInterval = 30_000, max(options.IndexInterval, 128)
 	}
 	if options.Storage, err = where.open(); err != nil {
 		return err
@@ -67,14 +73,14 @@ func (r *round) longRun() error {
 	if l.log, err = r.strategy.Open(options); err != nil {
 		return violationf("open: %v", err)
 	}
-	if err := l.run(consumers); err != nil {
+	if err := l.run(consumers, where); err != nil {
 		return err
 	}
 	r.counts.Records += l.records
 	return r.close(l.log)
 }
 
-func (l *longRun) run(consumers int) error {
+func (l *longRun) run(consumers int, where *place) error {
 	l.crew = newCrew()
 	defer l.crew.stop()
 	l.produced, l.allProduced = context.WithCancel(l.crew.ctx)
@@ -90,7 +96,7 @@ func (l *longRun) run(consumers int) error {
 	}
 	l.crew.start(l.finish)
 	for id := range consumers {
-		l.crew.start(func() error { return l.consume(700 << id) })
+		l.crew.start(func() error { return l.consume(uint64(300+id), maxBatch+700<<id) })
 	}
 	for id := range l.followers {
 		l.crew.start(func() error { return l.follow(id) })
@@ -98,10 +104,13 @@ func (l *longRun) run(consumers int) error {
 	for id := range 3 {
 		l.crew.start(func() error { return l.look(uint64(100+id), id == 0) })
 	}
-	if l.trims {
-		l.crew.start(l.trim)
+	for id := range l.trimmers {
+		l.crew.start(func() error { return l.trim(uint64(200 + id)) })
 	}
-	if err := l.crew.wait("a call of a long run", longTime+l.round.options.Patience); err != nil {
+	if where.dir != "" {
+		l.crew.start(func() error { return l.occupy(where.dir) })
+	}
+	if err := l.crew.wait("a call of a long run", l.limit+l.round.options.Patience); err != nil {
 		return err
 	}
 	return watched("a read", l.round.options.Patience, l.account)
@@ -128,13 +137,14 @@ func (l *longRun) finish() error {
 }
 
 func (l *longRun) produce(id int) error {
-	h := l.log.NewHandle()
-	defer h.Close()
-	p := &producer{longRun: l, handle: h, maker: maker{producer: id, random: newRandom(l.round.seed, uint64(id))}, last: -1}
+	h := l.newClient()
+	defer h.close()
+	p := &producer{longRun: l, handle: h, last: -1,
+		maker: maker{producer: id, random: newRandom(l.round.seed, uint64(id)), shape: l.round.shape}}
 	defer func() { l.all[id] = p.outcomes }()
 	began := time.Now()
 	for range l.batches {
-		if l.crew.ctx.Err() != nil || time.Since(began) > longTime {
+		if l.crew.ctx.Err() != nil || time.Since(began) > l.limit {
 			return nil
 		}
 		if err := p.append(); err != nil {
@@ -142,10 +152,6 @@ func (l *longRun) produce(id int) error {
 		}
 	}
 	return nil
-}
-
-func cancelled(err error) bool {
-	return errors.Is(err, context.Canceled) && !errors.Is(err, strategies.ErrUnknownOutcome)
 }
 
 func raise(a *atomic.Int64, v int64) {
@@ -157,25 +163,23 @@ func raise(a *atomic.Int64, v int64) {
 	}
 }
 
-// replicasHave is an offset up to which all followers have said to have the log.
-func (l *longRun) replicasHave() int64 {
-	end := int64(math.MaxInt64)
-	for i := range l.followers {
-		end = min(end, l.noted[i].Load())
-	}
-	return end
-}
-
-// trim trims at random until all is produced.
-func (l *longRun) trim() error {
+// trim trims at random until all is produced, and now and then the same once more.
+func (l *longRun) trim(stream uint64) error {
 	h := l.log.NewHandle()
 	defer h.Close()
-	random := newRandom(l.round.seed, 98)
+	random := newRandom(l.round.seed, stream)
 	for l.produced.Err() == nil {
 		o := h.Offsets()
 		before := o.Start + random.Int64N(o.HighWatermark-o.Start+1)
-		raise(&l.trimmed, before)
-		if err := l.log.Trim(before); err != nil {
+		var err error
+		if l.retains && random.IntN(2) == 0 {
+			raise(&l.trimmed, math.MaxInt64)
+			err = l.log.Retain(strategies.Retention{Bytes: 1 + random.Int64N(100_000)})
+		} else {
+			raise(&l.trimmed, before)
+			err = l.log.Trim(before)
+		}
+		if err != nil {
 			return violationf("trim: %v", err)
 		}
 		for range random.IntN(50) {

@@ -1,9 +1,9 @@
 package torture
 
 import (
-	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 
 	"tailrace/segment"
 	"tailrace/strategies"
@@ -12,7 +12,7 @@ import (
 // producer is one of a long run.
 type producer struct {
 	*longRun
-	handle    strategies.Handle
+	handle    *longClient
 	maker     maker
 	last      int64 // the largest offset that it was told
 	batchTime int64 // largest timestamp of its last batch
@@ -24,14 +24,15 @@ func (p *producer) append() error {
 	random := p.maker.random
 	ctx, done := p.crew.ctx, func() {}
 	if p.cancels && random.IntN(2) == 0 {
-		ctx, done = cancelledSoon(ctx, random.IntN(12))
+		ctx, done = endingSoon(ctx, random)
 	}
+	p.handle.renew(random)
 	acks := draw(random, strategies.AcksNone, strategies.AcksLeader, strategies.AcksLeader, strategies.AcksAll)
 	before := p.acked.Load()
 	o := outcome{sequence: p.maker.sequence, base: -1}
 	// About as late as the records that others are appending.
 	clock := int64(o.sequence * p.producers)
-	b := p.maker.of(1+random.IntN(3), func() int64 { return clock + random.Int64N(50) })
+	b := p.maker.of(p.maker.records(), func() int64 { return clock + random.Int64N(50) })
 	o.records = int(b.RecordCount())
 	p.batchTime = b.MaxTimestamp()
 	var base int64
@@ -51,7 +52,7 @@ func (p *producer) append() error {
 	case o.err == nil:
 		o.base = base
 		err = p.told(o, before, acks)
-	case !ended || !errors.Is(o.err, context.Canceled) && !errors.Is(o.err, strategies.ErrUnknownOutcome):
+	case !ended || !contextEnded(o.err) && !errors.Is(o.err, strategies.ErrUnknownOutcome):
 		err = violationf("append: %v", o.err)
 	}
 	p.outcomes = append(p.outcomes, o)
@@ -73,8 +74,9 @@ func (p *producer) told(o outcome, before int64, acks strategies.Acks) error {
 	if p.followers > 0 && acks != strategies.AcksAll {
 		return nil
 	}
-	if have := p.replicasHave(); have < end {
-		return violationf("an append up to %d is acknowledged for all, and a follower has only said to have what is below %d", end, have)
+	if have := p.allows(); have < end {
+		return violationf("an append up to %d is acknowledged for all, and at no moment had all followers said to have more than what is below %d",
+			end, have)
 	}
 	if now.HighWatermark < end {
 		return violationf("the high watermark is %d after the acknowledgement of an append up to %d", now.HighWatermark, end)
@@ -90,8 +92,8 @@ func (p *producer) told(o outcome, before int64, acks strategies.Acks) error {
 // readBack reads what was just acknowledged.
 func (p *producer) readBack(o outcome) error {
 	got, err := p.handle.Read(o.base, p.buf[:])
-	if errors.Is(err, strategies.ErrOutOfRange) && p.trimmed.Load() > o.base {
-		return nil
+	if errors.Is(err, strategies.ErrOutOfRange) {
+		return p.mustBeTrimmed(p.handle, o.base)
 	}
 	if err != nil {
 		return violationf("read of what was acknowledged at %d: %v", o.base, err)
@@ -113,12 +115,14 @@ func (p *producer) readBack(o outcome) error {
 }
 
 // consume follows the log to its end.
-func (l *longRun) consume(buffer int) error {
-	h := l.log.NewHandle()
-	defer h.Close()
+func (l *longRun) consume(stream uint64, buffer int) error {
+	h := l.newClient()
+	defer h.close()
+	random := newRandom(l.round.seed, stream)
 	buf := make([]byte, buffer)
 	s := newStream(l.producers+1, l.cancels)
 	for s.next < l.end.Load() && l.crew.ctx.Err() == nil {
+		h.renew(random)
 		if err := h.Wait(l.produced, s.next); err != nil {
 			if l.produced.Err() == nil {
 				return violationf("wait for %d: %v", s.next, err)
@@ -129,7 +133,10 @@ func (l *longRun) consume(buffer int) error {
 			continue
 		}
 		p, err := h.Read(s.next, buf)
-		if errors.Is(err, strategies.ErrOutOfRange) && l.trimmed.Load() > s.next {
+		if errors.Is(err, strategies.ErrOutOfRange) {
+			if err := l.mustBeTrimmed(h, s.next); err != nil {
+				return err
+			}
 			s.jump(h.Offsets().Start)
 			continue
 		}
@@ -152,34 +159,20 @@ func (l *longRun) consume(buffer int) error {
 	return nil
 }
 
-// follow replicates the log to its end.
-func (l *longRun) follow(replica int) error {
-	h := l.log.NewHandle()
-	defer h.Close()
-	buf := make([]byte, 2*maxBatch)
-	s := newStream(l.producers+1, l.cancels)
-	for l.crew.ctx.Err() == nil {
-		raise(&l.noted[replica], s.next)
-		p, err := h.Fetch(replica, s.next, buf)
-		if errors.Is(err, strategies.ErrOutOfRange) && l.trimmed.Load() > s.next {
-			s.jump(h.Offsets().Start)
-			continue
-		}
-		if err != nil {
-			return violationf("fetch at %d: %v", s.next, err)
-		}
-		if err := s.add(p); err != nil {
-			return err
-		}
-		if len(p) > 0 {
-			continue
-		}
-		if s.next >= l.end.Load() {
-			return nil
-		}
-		if err := h.WaitLogEnd(l.produced, s.next); err != nil && l.produced.Err() == nil {
-			return violationf("wait for %d at the log end: %v", s.next, err)
-		}
-	}
-	return nil
+// longClient is a client's handle, which it may exchange for a new one.
+type longClient struct {
+	strategies.Handle
+	run *longRun
 }
+
+func (l *longRun) newClient() *longClient { return &longClient{l.log.NewHandle(), l} }
+
+// renew is to be called between calls.
+func (c *longClient) renew(random *rand.Rand) {
+	if c.run.handles && random.IntN(50) == 0 {
+		c.close()
+		c.Handle = c.run.log.NewHandle()
+	}
+}
+
+func (c *longClient) close() { _ = c.Handle.Close() } // it gives no error

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"errors"
+	"math/rand/v2"
 
 	"tailrace/segment"
 	"tailrace/strategies"
@@ -9,13 +10,14 @@ import (
 
 // look asks for offsets, and at random places of the log, until all is produced; or mostly for the latest times.
 func (l *longRun) look(stream uint64, seeks bool) error {
-	h := l.log.NewHandle()
-	defer h.Close()
+	h := l.newClient()
+	defer h.close()
 	random := newRandom(l.round.seed, stream)
 	buf := make([]byte, 4*maxBatch)
 	var last strategies.Offsets
 	for l.produced.Err() == nil {
-		visible, acked := l.visible.Load(), l.acked.Load()
+		h.renew(random)
+		visible, acked := max(l.visible.Load(), l.demands()), l.acked.Load()
 		now := h.Offsets()
 		if err := l.checkOffsets(last, now, visible, acked); err != nil {
 			return err
@@ -29,10 +31,12 @@ func (l *longRun) look(stream uint64, seeks bool) error {
 		switch {
 		case seeks && random.IntN(4) > 0:
 			err = l.seek(h, l.latest.Load()+random.Int64N(10), buf)
+		case random.IntN(8) == 0:
+			err = l.waitSoon(h, now.HighWatermark-1+random.Int64N(6), random)
 		case random.IntN(4) == 0:
 			err = l.seek(h, random.Int64N(3*now.HighWatermark), buf)
 		default:
-			err = l.readAt(h, now.Start+random.Int64N(now.HighWatermark-now.Start), buf[:segment.HeaderSize+random.IntN(len(buf)-segment.HeaderSize)])
+			err = l.readAt(h, now.Start+random.Int64N(now.HighWatermark-now.Start), buf[:segment.HeaderSize+random.IntN(min(len(buf)-segment.HeaderSize, 4*l.round.shape.largest()))])
 		}
 		if err != nil {
 			return err
@@ -48,10 +52,33 @@ func (l *longRun) checkOffsets(last, now strategies.Offsets, visible, acked int6
 		return violationf("the offsets go from %+v to %+v", last, now)
 	case now.HighWatermark < visible || now.LogEnd <= acked:
 		return violationf("offsets are %+v after the acknowledgement of appends at %d, and up to %d for all", now, acked, visible)
-	case now.HighWatermark > l.replicasHave():
-		return violationf("the high watermark is %d, and a follower has only said to have what is below %d", now.HighWatermark, l.replicasHave())
+	case now.HighWatermark > l.allows():
+		return violationf("the high watermark is %d, and at no moment had all followers said to have more than what is below %d",
+			now.HighWatermark, l.allows())
 	case now.Start > l.trimmed.Load():
 		return violationf("the log starts at %d, and no trim asked for more than %d", now.Start, l.trimmed.Load())
+	}
+	return nil
+}
+
+// waitSoon waits for an offset, which need not come.
+func (l *longRun) waitSoon(h strategies.Handle, offset int64, random *rand.Rand) error {
+	ctx, done := endingSoon(l.crew.ctx, random)
+	defer done()
+	switch err := h.Wait(ctx, offset); {
+	case err != nil && ctx.Err() == nil:
+		return violationf("wait for %d: %v", offset, err)
+	case err == nil && h.Offsets().HighWatermark <= offset:
+		return violationf("a wait for %d returns, and the high watermark is %d", offset, h.Offsets().HighWatermark)
+	}
+	return nil
+}
+
+// mustBeTrimmed follows an answer that an offset is out of range, below which there was something to read: the log starts
+// behind it now.
+func (l *longRun) mustBeTrimmed(h strategies.Handle, offset int64) error {
+	if start := h.Offsets().Start; start <= offset {
+		return violationf("%d is out of range, and the log starts at %d", offset, start)
 	}
 	return nil
 }
@@ -61,8 +88,8 @@ func (l *longRun) readAt(h strategies.Handle, offset int64, buf []byte) error {
 	p, err := h.Read(offset, buf)
 	short, isShort := errors.AsType[*segment.ShortBufferError](err)
 	switch {
-	case errors.Is(err, strategies.ErrOutOfRange) && l.trimmed.Load() > offset:
-		return nil
+	case errors.Is(err, strategies.ErrOutOfRange):
+		return l.mustBeTrimmed(h, offset)
 	case isShort && short.Need > int64(len(buf)) && short.Need <= maxBatch:
 		return nil
 	case err != nil:
@@ -97,15 +124,14 @@ func (l *longRun) seek(h strategies.Handle, time int64, buf []byte) error {
 	}
 	if at, known, err := l.timestamp(h, found, buf); err != nil {
 		return err
-	} else if known && at < time && found < end || !known && found < end && l.trimmed.Load() <= found {
+	} else if known && at < time && found < end || !known && found < end && h.Offsets().Start <= found {
 		return violationf("the first offset from time %d on is %d, whose time is %d", time, found, at)
 	}
 	at, known, err := l.timestamp(h, found-1, buf)
 	if err != nil {
 		return err
 	}
-	// The log may have begun with the record that was found, when it was.
-	if known && at >= time && l.trimmed.Load() < found {
+	if known && at >= time {
 		return violationf("the first offset from time %d on is %d, and the one before it has time %d", time, found, at)
 	}
 	return nil

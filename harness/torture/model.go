@@ -54,7 +54,7 @@ type batchInfo struct {
 	acks        strategies.Acks
 }
 
-const maxFollowers = 2
+const maxFollowers = 4
 
 // logState is the model's partition. It is compared with ==.
 //

@@ -49,7 +49,9 @@ type Counts struct {
 	// Records were read and verified in long runs.
 	Records   int64 `json:"records"`
 	Handovers int64 `json:"handovers"`
-	Closes    int64 `json:"closes"`
+	// Looks are the answers that were compared with the moments of their call.
+	Looks  int64 `json:"looks"`
+	Closes int64 `json:"closes"`
 	// Sequences are the runs of calls that were compared with mutex.
 	Sequences int64 `json:"sequences"`
 }
@@ -78,6 +80,7 @@ func checks() []check {
 		{"linearizability", (*round).histories},
 		{"long run", (*round).longRun},
 		{"handover", (*round).handover},
+		{"moments", (*round).moments},
 		{"close", (*round).closing},
 		{"handover", (*round).handover},
 		{"differential", (*round).differential},
@@ -121,10 +124,15 @@ type round struct {
 	seed     uint64
 	random   *rand.Rand
 	counts   *Counts
+	shape    shape // of its batches
+	places   []*place
 }
 
 func (r *round) do(c check) error {
 	err := c.run(r)
+	for _, p := range r.places {
+		err = cmp.Or(p.misuse(), err) // which led to what else was seen
+	}
 	if v, ok := errors.AsType[*Violation](err); ok {
 		v.Strategy, v.Check, v.Seed = r.strategy.Name, c.name, r.seed
 		return v
@@ -161,8 +169,14 @@ func spin(random *rand.Rand, limit time.Duration) {
 	}
 }
 
-// drawFollowers is a number of followers, none in most rounds.
+// drawFollowers is a number of followers, none in every other round.
 func (r *round) drawFollowers() int { return max(0, r.random.IntN(2*maxFollowers+1)-maxFollowers) }
+
+// time draws how long a part of a round goes on, up to a limit: short rounds bring every check and every setting to its
+// turn soon.
+func (r *round) time(limit time.Duration) time.Duration {
+	return draw(r.random, limit/8, limit/8, limit/4, limit)
+}
 
 // close closes a log at the end of a round.
 func (r *round) close(log strategies.Log) error {
@@ -174,13 +188,16 @@ func (r *round) close(log strategies.Log) error {
 	})
 }
 
-// settings are options of a log with segments so small that it rolls all the time.
+// settings draws the round's shape of batches, and options of a log with segments so small that it rolls all the time:
+// some hold a single batch.
 func (r *round) settings(replicas int) strategies.Options {
+	r.shape = draw(r.random, shapes...)
+	largest := int64(r.shape.largest())
 	return strategies.Options{
-		SegmentSize:   int64(450 + r.random.IntN(700)),
-		IndexInterval: int64(50 + r.random.IntN(250)),
-		Sync: draw(r.random, segment.SyncPolicy{}, segment.SyncPolicy{}, segment.EveryBatch(), segment.EveryBytes(400),
-			segment.EveryInterval(time.Millisecond)),
+		SegmentSize:   draw(r.random, largest, largest+r.random.Int64N(200), largest+r.random.Int64N(1000)),
+		IndexInterval: draw(r.random, 16, 50+r.random.Int64N(250), 50+r.random.Int64N(250), 4096),
+		Sync: draw(r.random, segment.SyncPolicy{}, segment.SyncPolicy{}, segment.EveryBatch(), segment.EveryBytes(1+r.random.Int64N(2*largest)),
+			segment.EveryInterval(time.Duration(100+r.random.IntN(900))*time.Microsecond)),
 		Replicas: replicas,
 	}
 }

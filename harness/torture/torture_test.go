@@ -82,7 +82,7 @@ func TestSeedRepeats(t *testing.T) {
 	var first string
 	for range 2 {
 		r := &round{strategy: s, seed: 3, random: newRandom(3, 0), counts: &Counts{}}
-		h := r.newHistory(2)
+		h := r.newHistory(2, 2)
 		text := string(h.model.listing(nil))
 		for _, c := range h.clients {
 			text += fmt.Sprint(c.planned, c.calls, c.random.Uint64())
