@@ -36,7 +36,7 @@ func (r *round) against(name string) error {
 	}
 	options := r.settings(r.random.IntN(maxFollowers + 1))
 	if r.random.IntN(3) == 0 {
-		options.SegmentSize = 20_000
+		options.SegmentSize, options.IndexInterval = 20_000, r.indexInterval(20_000)
 	}
 	var twins [2]*twin
 	kind := r.random.Uint64()

@@ -65,7 +65,7 @@ func (r *round) longRun() error {
 	defer where.remove()
 	options := r.settings(l.followers)
 	if r.random.IntN(2) == 0 {
-		options.SegmentSize, options.IndexInterval = 30_000, max(options.IndexInterval, 128)
+		options.SegmentSize, options.IndexInterval = 30_000, r.indexInterval(30_000)
 	}
 	if options.Storage, err = where.open(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (l *longRun) finish() error {
 	defer l.allProduced()
 	h := l.log.NewHandle()
 	defer h.Close()
-	m := maker{producer: l.producers, random: newRandom(l.round.seed, 99)}
+	m := maker{producer: l.producers, random: newRandom(l.round.seed, 99), shape: l.round.shape}
 	b := m.of(1, func() int64 { return 0 })
 	base, err := h.Append(l.crew.ctx, b, strategies.AcksAll)
 	switch {

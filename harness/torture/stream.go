@@ -1,7 +1,10 @@
 package torture
 
 import (
+	"errors"
+
 	"tailrace/segment"
+	"tailrace/strategies"
 )
 
 // stream verifies a log in its order.
@@ -104,6 +107,8 @@ func (l *ledger) check(producer int, o outcome) error {
 		return violationf("record %d of producer %d is at offset %d, and was acknowledged at %d", o.sequence, producer, first, o.base)
 	case cancelled(o.err) && stored:
 		return violationf("record %d of producer %d was cancelled before it began, and is at offset %d", o.sequence, producer, first)
+	case errors.Is(o.err, strategies.ErrFailed) && stored:
+		return violationf("record %d of producer %d failed, and is at offset %d", o.sequence, producer, first)
 	}
 	return nil
 }

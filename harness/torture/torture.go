@@ -23,7 +23,7 @@ type Options struct {
 	Dir string
 	// Heap says whether to use logs on the heap.
 	Heap bool
-	// Processors is the GOMAXPROCS of the process that Run starts; 0 leaves it as it is.
+	// Processors is the GOMAXPROCS of the process that Run starts; 0 has each round draw one.
 	Processors int
 	// Patience is how long a round may take beyond its time before it hangs; default 10 s.
 	Patience time.Duration
@@ -52,6 +52,8 @@ type Counts struct {
 	// Looks are the answers that were compared with the moments of their call.
 	Looks  int64 `json:"looks"`
 	Closes int64 `json:"closes"`
+	// Cancelled are the appends that were given up beside a follower that stands still.
+	Cancelled int64 `json:"cancelled"`
 	// Sequences are the runs of calls that were compared with mutex.
 	Sequences int64 `json:"sequences"`
 }
@@ -81,6 +83,8 @@ func checks() []check {
 		{"long run", (*round).longRun},
 		{"handover", (*round).handover},
 		{"moments", (*round).moments},
+		{"pending", (*round).pending},
+		{"failing storage", (*round).failing},
 		{"close", (*round).closing},
 		{"handover", (*round).handover},
 		{"differential", (*round).differential},
@@ -88,8 +92,8 @@ func checks() []check {
 }
 
 // Check tortures a strategy. The error is a *Violation if it gave a wrong answer, else what kept the
-// checks from going on, the context's end included. It sets no global state, and one at a time may run in
-// a process, since it looks for leaks.
+// checks from going on, the context's end included. One at a time may run in a process, since it looks for
+// leaks, and sets GOMAXPROCS for its rounds.
 func Check(ctx context.Context, s strategies.Strategy, o Options) (Counts, error) {
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
 	if o.Progress == nil {
@@ -129,6 +133,9 @@ type round struct {
 }
 
 func (r *round) do(c check) error {
+	if r.options.Processors == 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(r.drawProcessors()))
+	}
 	err := c.run(r)
 	for _, p := range r.places {
 		err = cmp.Or(p.misuse(), err) // which led to what else was seen
@@ -141,6 +148,13 @@ func (r *round) do(c check) error {
 		return fmt.Errorf("torture: %s: %w", c.name, err)
 	}
 	return nil
+}
+
+// drawProcessors draws a GOMAXPROCS: one, two, as many as there are, or more. Where there are more than processors, the
+// system takes one away from a goroutine between any two of its instructions.
+func (r *round) drawProcessors() int {
+	there := runtime.NumCPU()
+	return draw(r.random, 1, 2, there, there, 4*there)
 }
 
 // newRandom is a source of its own for each of a round's goroutines.
@@ -193,11 +207,18 @@ func (r *round) close(log strategies.Log) error {
 func (r *round) settings(replicas int) strategies.Options {
 	r.shape = draw(r.random, shapes...)
 	largest := int64(r.shape.largest())
+	size := draw(r.random, largest, largest+r.random.Int64N(200), largest+r.random.Int64N(1000), 10*largest)
 	return strategies.Options{
-		SegmentSize:   draw(r.random, largest, largest+r.random.Int64N(200), largest+r.random.Int64N(1000)),
-		IndexInterval: draw(r.random, 16, 50+r.random.Int64N(250), 50+r.random.Int64N(250), 4096),
+		SegmentSize:   size,
+		IndexInterval: r.indexInterval(size),
 		Sync: draw(r.random, segment.SyncPolicy{}, segment.SyncPolicy{}, segment.EveryBatch(), segment.EveryBytes(1+r.random.Int64N(2*largest)),
 			segment.EveryInterval(time.Duration(100+r.random.IntN(900))*time.Microsecond)),
 		Replicas: replicas,
 	}
+}
+
+// indexInterval draws one. With the smallest, an index entry for each byte, an append spends most of its time between its
+// write and its publication.
+func (r *round) indexInterval(segmentSize int64) int64 {
+	return max(draw(r.random, 1, 16, 50+r.random.Int64N(250), 4096), segmentSize/5000)
 }

@@ -1,0 +1,172 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"tailrace/segment"
+	"tailrace/strategies"
+)
+
+// pendingTime bounds the part of a round in which appends are cancelled.
+const pendingTime = 100 * time.Millisecond
+
+// pendingRun is a log one of whose followers stands still, so that appends for all can only be cancelled. What they leave
+// behind must not grow with their number.
+type pendingRun struct {
+	round     *round
+	log       strategies.Log
+	crew      *crew
+	followers int
+	limit     time.Duration
+	cancelled atomic.Int64 // appends that were stored and given up
+}
+
+func (r *round) pending() error {
+	where, err := r.newPlace()
+	if err != nil {
+		return err
+	}
+	defer where.remove()
+	if where.disk != nil { // it remembers every write
+		where.disk, where.heap = nil, segment.NewHeap()
+	}
+	p := &pendingRun{round: r, followers: 1 + r.random.IntN(maxFollowers), limit: r.time(pendingTime)}
+	// One segment, which does not grow in number of objects.
+	options := strategies.Options{SegmentSize: 16 << 20, Replicas: p.followers}
+	if options.Storage, err = where.open(); err != nil {
+		return err
+	}
+	if p.log, err = r.strategy.Open(options); err != nil {
+		return violationf("open: %v", err)
+	}
+	clients := 2 + r.random.IntN(6)
+	if err := p.cancel(clients, p.limit/8); err != nil { // what is allocated once
+		return err
+	}
+	before, already := objects(), p.cancelled.Load()
+	if err := p.cancel(clients, p.limit); err != nil {
+		return err
+	}
+	cancelled := p.cancelled.Load() - already
+	if grown := objects() - before; grown > 500+cancelled/2 {
+		return violationf("%d more objects are kept after %d appends that were cancelled while they waited for a follower that stands still",
+			grown, cancelled)
+	}
+	r.counts.Cancelled += cancelled
+	if err := watched("an append, or the fetches that it waits for,", r.options.Patience, p.catchUp); err != nil {
+		return err
+	}
+	return r.close(p.log)
+}
+
+// objects is how many there are on the heap, without garbage.
+func objects() int64 {
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/gc/heap/objects:objects"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// cancel has clients append for all for a time.
+func (p *pendingRun) cancel(clients int, limit time.Duration) error {
+	p.crew = newCrew()
+	defer p.crew.stop()
+	stop, done := context.WithTimeout(p.crew.ctx, limit)
+	defer done()
+	for id := range clients {
+		random := newRandom(p.round.seed, uint64(id))
+		p.crew.start(func() error {
+			for stop.Err() == nil {
+				if err := p.client(id, random); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	p.crew.start(func() error { return p.follow(stop) })
+	return p.crew.wait("a call that is cancelled", limit+p.round.options.Patience)
+}
+
+// client comes with a handle of its own for a few calls.
+func (p *pendingRun) client(id int, random *rand.Rand) error {
+	h := p.log.NewHandle()
+	defer h.Close()
+	m := maker{producer: id, random: random}
+	for range 1 + random.IntN(4) {
+		ctx, done := context.WithTimeout(p.crew.ctx, time.Duration(random.IntN(100))*time.Microsecond)
+		var err error
+		if random.IntN(4) == 0 {
+			err = h.Wait(ctx, h.Offsets().LogEnd+random.Int64N(3))
+		} else {
+			_, err = h.Append(ctx, m.next(), strategies.AcksAll)
+		}
+		ended := ctx.Err() != nil
+		done()
+		switch {
+		case p.crew.ctx.Err() != nil:
+			return nil
+		case err == nil:
+			return violationf("an append for all, or a wait for it, is over while a follower has nothing")
+		case !ended || !contextEnded(err) && !errors.Is(err, strategies.ErrUnknownOutcome):
+			return violationf("an append for all: %v", err)
+		case errors.Is(err, strategies.ErrUnknownOutcome):
+			p.cancelled.Add(1)
+		}
+	}
+	return nil
+}
+
+// follow has all followers but the first fetch.
+func (p *pendingRun) follow(ctx context.Context) error {
+	h := p.log.NewHandle()
+	defer h.Close()
+	buf := make([]byte, 2*maxBatch)
+	for ctx.Err() == nil {
+		for replica := 1; replica < p.followers; replica++ {
+			if _, err := h.Fetch(replica, h.Offsets().LogEnd, buf); err != nil {
+				return violationf("fetch: %v", err)
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// catchUp has the followers fetch all, and appends once more.
+func (p *pendingRun) catchUp() error {
+	h, fetcher := p.log.NewHandle(), p.log.NewHandle()
+	defer h.Close()
+	defer fetcher.Close()
+	m := maker{random: newRandom(p.round.seed, 99)}
+	over := make(chan error, 1)
+	b := m.next()
+	before := h.Offsets().LogEnd
+	go func() {
+		base, err := h.Append(context.Background(), b, strategies.AcksAll)
+		if err != nil || base != before {
+			err = violationf("an append at %d gives %d, %v", before, base, err)
+		}
+		over <- err
+	}()
+	buf := make([]byte, 2*maxBatch)
+	for {
+		for replica := range p.followers {
+			if _, err := fetcher.Fetch(replica, fetcher.Offsets().LogEnd, buf); err != nil {
+				return violationf("fetch: %v", err)
+			}
+		}
+		select {
+		case err := <-over:
+			return err
+		default:
+			runtime.Gosched()
+		}
+	}
+}
