@@ -54,6 +54,8 @@ type Counts struct {
 	Closes int64 `json:"closes"`
 	// Cancelled are the appends that were given up beside a follower that stands still.
 	Cancelled int64 `json:"cancelled"`
+	// Crashes are the images of a disk that were opened.
+	Crashes int64 `json:"crashes"`
 	// Sequences are the runs of calls that were compared with mutex.
 	Sequences int64 `json:"sequences"`
 }
@@ -85,6 +87,7 @@ func checks() []check {
 		{"moments", (*round).moments},
 		{"pending", (*round).pending},
 		{"failing storage", (*round).failing},
+		{"crash", (*round).crash},
 		{"close", (*round).closing},
 		{"handover", (*round).handover},
 		{"differential", (*round).differential},
