@@ -14,12 +14,22 @@ import (
 
 const (
 	closesPerRound = 8
+	readingCloses  = 200
 	closeTime      = 250 * time.Millisecond
 )
 
 // closings close logs under load.
 func (r *round) closing() error {
 	began, limit := time.Now(), r.time(closeTime)
+	if r.random.IntN(2) == 0 {
+		for n := 0; n < readingCloses && time.Since(began) < limit; n++ {
+			if err := r.closeUnderReaders(); err != nil {
+				return err
+			}
+			r.counts.Closes++
+		}
+		return nil
+	}
 	for n := range closesPerRound {
 		if n > 0 && time.Since(began) > limit {
 			break
@@ -65,6 +75,51 @@ func (r *round) closeOnce(n uint64) error {
 		return err
 	}
 	return c.closed(where, options, before)
+}
+
+// closeUnderReaders closes a log whose clients do nothing but read, as fast as they can: what matters is the moment at
+// which a call begins.
+func (r *round) closeUnderReaders() error {
+	where, err := r.newPlace()
+	if err != nil {
+		return err
+	}
+	defer where.remove()
+	options := r.settings(0)
+	if options.Storage, err = where.open(); err != nil {
+		return err
+	}
+	log, err := r.strategy.Open(options)
+	if err != nil {
+		return violationf("open: %v", err)
+	}
+	h := log.NewHandle()
+	m := maker{random: r.random, shape: r.shape}
+	if _, err := h.Append(context.Background(), m.next(), strategies.AcksLeader); err != nil {
+		return violationf("append: %v", err)
+	}
+	c := newCrew()
+	defer c.stop()
+	for range 1 + r.random.IntN(6) {
+		c.start(func() error {
+			h := log.NewHandle()
+			buf := make([]byte, maxBatch)
+			for {
+				if p, err := h.Read(0, buf); errors.Is(err, strategies.ErrClosed) {
+					return nil
+				} else if err != nil || len(p) == 0 {
+					return violationf("a read beside Close gives %d bytes, %v", len(p), err)
+				}
+			}
+		})
+	}
+	for range r.random.IntN(20) {
+		runtime.Gosched()
+	}
+	if err := r.close(log); err != nil {
+		return err
+	}
+	return c.wait("a read beside Close", r.options.Patience)
 }
 
 // closed verifies a log that has been closed, and what it leaves behind.

@@ -37,7 +37,8 @@ type crashRun struct {
 	random *rand.Rand
 	acked  []segment.Batch
 	images []crashImage
-	often  int // one call in so many is followed by a loss of power
+	often  int   // one call in so many is followed by a loss of power
+	last   int64 // what had been synced at the last call
 }
 
 // crashImage is what is left, and what was promised before.
@@ -57,7 +58,9 @@ func (r *round) crash() error {
 		random: newRandom(r.seed, 96), often: draw(r.random, 5, 20, 100)}
 	defer c.crew.stop()
 	c.disk.OnCall = c.lose
-	c.options.Storage = c.disk
+	c.options.Storage = newGuard(draw(r.random, 4, 16, 64)).over(c.disk)
+	// Without a policy nothing is promised.
+	c.options.Sync = draw(r.random, segment.EveryBatch(), segment.EveryBytes(1+r.random.Int64N(2000)), shortly(r.random), shortly(r.random))
 	log, err := r.strategy.Open(c.options)
 	if err != nil {
 		return violationf("open: %v", err)
@@ -84,15 +87,29 @@ func (r *round) crash() error {
 	return nil
 }
 
+// shortly is a policy that syncs by the clock.
+func shortly(random *rand.Rand) segment.SyncPolicy {
+	return segment.EveryInterval(time.Duration(100+random.IntN(900)) * time.Microsecond)
+}
+
 // lose takes an image after some of the disk's calls. What must be in it is found out before, what may be gone after.
 func (c *crashRun) lose() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	log := c.log.Load()
-	if log == nil || len(c.images) == crashImages || c.random.IntN(c.often) != 0 {
+	if log == nil || len(c.images) == crashImages {
 		return
 	}
-	image := crashImage{killed: c.random.IntN(4) == 0, acked: slices.Clone(c.acked), synced: (*log).LastSynced(), trimmed: c.trimmed.Load()}
+	synced := (*log).LastSynced()
+	often := c.often
+	if synced != c.last { // a promise that is new
+		often = 2
+	}
+	c.last = synced
+	if c.random.IntN(often) != 0 {
+		return
+	}
+	image := crashImage{killed: c.random.IntN(8) == 0, acked: slices.Clone(c.acked), synced: synced, trimmed: c.trimmed.Load()}
 	random := c.random
 	if image.killed {
 		random = nil

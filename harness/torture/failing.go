@@ -88,8 +88,8 @@ func (f *failingRun) run() error {
 	for id := range f.outcomes {
 		f.crew.start(func() error {
 			defer func() {
-				if left.Add(-1) == 0 {
-					f.produced()
+				if left.Add(-1) == 0 && !f.failed.Load() {
+					f.produced() // else those who wait are told by the failure
 				}
 			}()
 			return f.produce(id)

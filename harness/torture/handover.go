@@ -25,6 +25,7 @@ type lockstep struct {
 	followers int
 	// lateness is up to how long a consumer stays away: how long an append takes until it publishes differs a lot.
 	lateness time.Duration
+	crowd    int
 	cancels  bool // calls are cancelled at any moment, and made again
 	limit    time.Duration
 	// turns is how many there are: the first producer sets it to one more than the turn that it begins, which
@@ -45,6 +46,7 @@ func (r *round) handover() error {
 		lateness:  draw(r.random, 3*time.Microsecond, 10*time.Microsecond, 30*time.Microsecond, 100*time.Microsecond),
 		turn:      make([]atomic.Int64, draw(r.random, 1, 1, 2, 2, 3, 4)),
 		seen:      make([]atomic.Int64, draw(r.random, 0, 0, 1, 2, 3)),
+		crowd:     draw(r.random, 0, 0, 300),
 		cancels:   r.random.IntN(3) == 0,
 		limit:     r.time(handoverTime),
 	}
@@ -90,6 +92,17 @@ func (l *lockstep) start() {
 	}
 	for id := range l.followers {
 		l.crew.start(func() error { return l.follow(id) })
+	}
+	// A crowd that waits for what never comes, so that to find a place among them takes a while.
+	for range l.crowd {
+		l.crew.start(func() error {
+			h := l.log.NewHandle()
+			defer h.Close()
+			if err := h.Wait(l.done, math.MaxInt64-1); l.done.Err() == nil {
+				return violationf("a wait for what never comes gives %v", err)
+			}
+			return nil
+		})
 	}
 	l.crew.start(func() error {
 		producers.Wait()

@@ -62,8 +62,10 @@ func (r *round) moments() error {
 		return violationf("open: %v", err)
 	}
 	m.crew.start(m.change)
-	for id := range 1 + r.random.IntN(4) {
-		m.crew.start(func() error { return m.look(newRandom(r.seed, uint64(id+1))) })
+	for id := range 2 + r.random.IntN(4) {
+		random := newRandom(r.seed, uint64(id+1))
+		look := draw(r.random, m.lookAtOffsets, m.readTheOldest, m.look)
+		m.crew.start(func() error { return look(random) })
 	}
 	if err := m.crew.wait("a call beside one client that changes the log", m.limit+r.options.Patience); err != nil {
 		return err
@@ -194,6 +196,50 @@ func (c *changer) trim() func() error {
 		}
 		return nil
 	}
+}
+
+// lookAtOffsets looks at nothing else, and as often as it can: what is shown of two moments is shown between two loads.
+func (m *moments) lookAtOffsets(*rand.Rand) error {
+	h := m.log.NewHandle()
+	defer h.Close()
+	looks := int64(0)
+	defer func() { m.looks.Add(looks) }()
+	for ; !m.over.Load(); looks++ {
+		first := m.done.Load()
+		o := h.Offsets()
+		if m.options.Sync == segment.EveryBatch() {
+			if synced := m.log.LastSynced(); synced < o.LogEnd {
+				return violationf("the log end is %d, each batch is synced before it is shown, and all below %d is", o.LogEnd, synced)
+			}
+		}
+		if m.states[first].Offsets == o {
+			continue
+		}
+		during := m.states[first : m.begun.Load()+1]
+		if !slices.ContainsFunc(during, func(s moment) bool { return s.Offsets == o }) {
+			return violationf("the offsets are %+v, and were that at no moment of the call: %+v", o, during)
+		}
+	}
+	return nil
+}
+
+// readTheOldest reads what is trimmed next.
+func (m *moments) readTheOldest(*rand.Rand) error {
+	h := m.log.NewHandle()
+	defer h.Close()
+	buf := make([]byte, maxBatch)
+	looks := int64(0)
+	defer func() { m.looks.Add(looks) }()
+	for ; !m.over.Load(); looks++ {
+		first := m.done.Load()
+		at := m.states[first].Start
+		p, err := h.Read(at, buf)
+		during := m.states[first : m.begun.Load()+1]
+		if !slices.ContainsFunc(during, func(s moment) bool { return m.mayRead(s, at, p, err) }) {
+			return violationf("a read at %d gives %d bytes, %v, which was right at no moment of the call: %+v", at, len(p), err, during)
+		}
+	}
+	return nil
 }
 
 // look compares what it is shown with the moments of its call.

@@ -59,7 +59,10 @@ func (r *round) pending() error {
 			grown, cancelled)
 	}
 	r.counts.Cancelled += cancelled
-	if err := watched("an append, or the fetches that it waits for,", r.options.Patience, p.catchUp); err != nil {
+	if err := p.handles(); err != nil {
+		return err
+	}
+	if err := watched("an append for all, or a fetch", r.options.Patience, p.catchUp); err != nil {
 		return err
 	}
 	return r.close(p.log)
@@ -139,34 +142,52 @@ func (p *pendingRun) follow(ctx context.Context) error {
 	return nil
 }
 
-// catchUp has the followers fetch all, and appends once more.
+// catchUp has many append for all, and then the followers fetch: all are answered at once, and find that it is so.
 func (p *pendingRun) catchUp() error {
-	h, fetcher := p.log.NewHandle(), p.log.NewHandle()
-	defer h.Close()
+	fetcher := p.log.NewHandle()
 	defer fetcher.Close()
-	m := maker{random: newRandom(p.round.seed, 99)}
-	over := make(chan error, 1)
-	b := m.next()
-	before := h.Offsets().LogEnd
-	go func() {
-		base, err := h.Append(context.Background(), b, strategies.AcksAll)
-		if err != nil || base != before {
-			err = violationf("an append at %d gives %d, %v", before, base, err)
-		}
-		over <- err
-	}()
+	c := newCrew()
+	defer c.stop()
+	var left atomic.Int64
+	for id := range 1 + p.round.random.IntN(64) {
+		left.Add(1)
+		h, m := p.log.NewHandle(), maker{producer: id, random: newRandom(p.round.seed, uint64(id))}
+		c.start(func() error {
+			defer left.Add(-1)
+			defer h.Close()
+			b := m.next()
+			base, err := h.Append(context.Background(), b, strategies.AcksAll)
+			if o := h.Offsets(); err != nil || o.HighWatermark < base+int64(b.RecordCount()) {
+				return violationf("an append for all gives %d, %v, and then the offsets are %+v", base, err, o)
+			}
+			return nil
+		})
+	}
 	buf := make([]byte, 2*maxBatch)
-	for {
+	for left.Load() > 0 {
+		time.Sleep(time.Duration(p.round.random.IntN(300)) * time.Microsecond)
 		for replica := range p.followers {
 			if _, err := fetcher.Fetch(replica, fetcher.Offsets().LogEnd, buf); err != nil {
 				return violationf("fetch: %v", err)
 			}
 		}
-		select {
-		case err := <-over:
-			return err
-		default:
-			runtime.Gosched()
+	}
+	return c.wait("an append for all", p.round.options.Patience)
+}
+
+// handles opens and closes many.
+func (p *pendingRun) handles() error {
+	before := objects()
+	for range manyHandles {
+		if err := p.log.NewHandle().Close(); err != nil {
+			return violationf("close of a handle: %v", err)
 		}
 	}
+	if grown := objects() - before; grown > manyHandles/2 {
+		return violationf("%d more objects are kept after %d handles were opened and closed", grown, manyHandles)
+	}
+	return nil
 }
+
+// manyHandles is so many that what each leaves behind stands out.
+const manyHandles = 2000

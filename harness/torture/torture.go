@@ -157,7 +157,7 @@ func (r *round) do(c check) error {
 // system takes one away from a goroutine between any two of its instructions.
 func (r *round) drawProcessors() int {
 	there := runtime.NumCPU()
-	return draw(r.random, 1, 2, there, there, 4*there)
+	return draw(r.random, 1, 2, there, 4*there, 4*there)
 }
 
 // newRandom is a source of its own for each of a round's goroutines.
@@ -215,7 +215,7 @@ func (r *round) settings(replicas int) strategies.Options {
 		SegmentSize:   size,
 		IndexInterval: r.indexInterval(size),
 		Sync: draw(r.random, segment.SyncPolicy{}, segment.SyncPolicy{}, segment.EveryBatch(), segment.EveryBytes(1+r.random.Int64N(2*largest)),
-			segment.EveryInterval(time.Duration(100+r.random.IntN(900))*time.Microsecond)),
+			shortly(r.random)),
 		Replicas: replicas,
 	}
 }
