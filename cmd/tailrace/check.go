@@ -25,8 +25,9 @@ import (
 
 const checkLong = `Look for wrong answers of the strategies on this machine: short concurrent
 histories that must be linearizable, long runs, producers and consumers in lockstep,
-logs that are closed under load and opened again, and calls that must leave the same
-files as those of mutex. It begins with a strategy that is wrong on purpose and must
+one client that changes a log while others look at every moment of it, appends that
+are cancelled, storage that fails or loses power, logs that are closed under load and
+opened again, and calls that must leave the same files as those of mutex. It begins with a strategy that is wrong on purpose and must
 be caught.
 
 What is done follows from the seed, but for how the scheduler interleaves it. For a
@@ -85,7 +86,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(list(&f.strategies, parseName), "strategies", "`names` with commas between; core and all stand for several (default core)")
 	flags.Var(single(&f.duration, f.duration.String(), workload.ParseTime), "duration", "`time` for each strategy")
 	flags.Var(optional(&f.seed, parseSeed), "seed", "`number` that determines what is done (default a random one, which is printed)")
-	flags.Var(optional(&f.processors, workload.ParseCount), "cpu", "`number` of processors to use, as GOMAXPROCS (default all)")
+	flags.Var(optional(&f.processors, workload.ParseCount), "cpu", "`number` of processors to use, as GOMAXPROCS (default drawn for each round)")
 	flags.Var(single(&f.storage, f.storage, parseGiven), "storage",
 		fmt.Sprintf("`kind` of storage: %s, files in memory and the heap in turn; %s; %s; %s",
 			harness.StorageAuto, harness.StorageTmpfs, harness.StorageDisk, harness.StorageHeap))

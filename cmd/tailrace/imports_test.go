@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"workload":            {},
 	"harness":             {"harness/cgroup", "segment", "strategies", "workload", "results"},
 	"harness/cgroup":      {},
-	"harness/torture":     {"segment", "strategies"},
+	"harness/torture":     {"segment", "segment/segmenttest", "strategies"},
 	"inorder":             {},
 	"results":             {"inorder"},
 	"results/resultstest": {"results"},

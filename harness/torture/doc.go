@@ -4,6 +4,10 @@
 //	linearizability   short concurrent histories, judged by porcupine against a model of a partition
 //	long run          many clients and thousands of operations, each answer judged in constant time
 //	handover          producers and consumers in lockstep, so that one lost wake-up stops everybody
+//	moments           one client changes a log step by step; whoever looks must see one of the steps
+//	pending           appends that are cancelled beside a follower that stands still leave nothing behind
+//	failing storage   writes and syncs fail: what was acknowledged stays, what failed never shows
+//	crash             the power fails: what is left holds what was promised
 //	close             a log is closed under load, opened again, and must hold all that it acknowledged
 //	differential      the same calls on the strategy and on mutex give the same answers and the same files
 //

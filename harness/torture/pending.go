@@ -84,26 +84,19 @@ func (p *pendingRun) cancel(clients int, limit time.Duration) error {
 	defer done()
 	for id := range clients {
 		random := newRandom(p.round.seed, uint64(id))
-		p.crew.start(func() error {
-			for stop.Err() == nil {
-				if err := p.client(id, random); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		p.crew.start(func() error { return p.client(stop, id, random) })
 	}
 	p.crew.start(func() error { return p.follow(stop) })
 	return p.crew.wait("a call that is cancelled", limit+p.round.options.Patience)
 }
 
-// client comes with a handle of its own for a few calls.
-func (p *pendingRun) client(id int, random *rand.Rand) error {
+// client makes calls that can only be cancelled.
+func (p *pendingRun) client(stop context.Context, id int, random *rand.Rand) error {
 	h := p.log.NewHandle()
 	defer h.Close()
 	m := maker{producer: id, random: random}
-	for range 1 + random.IntN(4) {
-		ctx, done := context.WithTimeout(p.crew.ctx, time.Duration(random.IntN(100))*time.Microsecond)
+	for stop.Err() == nil {
+		ctx, done := cancelledSoon(p.crew.ctx, random.IntN(30)) // a timer would outlive it for a while
 		var err error
 		if random.IntN(4) == 0 {
 			err = h.Wait(ctx, h.Offsets().LogEnd+random.Int64N(3))
