@@ -104,7 +104,8 @@ func (r *round) closeUnderReaders() error {
 		c.start(func() error {
 			h := log.NewHandle()
 			buf := make([]byte, maxBatch)
-			for {
+			for turn := int64(0); ; turn++ {
+				giveWay(turn)
 				if p, err := h.Read(0, buf); errors.Is(err, strategies.ErrClosed) {
 					return nil
 				} else if err != nil || len(p) == 0 {

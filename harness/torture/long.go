@@ -26,8 +26,11 @@ type longRun struct {
 	limit     time.Duration
 	cancels   bool // contexts of some appends end at any moment
 	trimmers  int
-	retains   bool // some of them go by size
-	handles   bool // clients come with a new handle now and then
+	// prefill is how many segments there are before the others begin, of a batch each: a list of so many takes a while to
+	// copy, in which others roll and trim.
+	prefill int
+	retains bool // some of them go by size
+	handles bool // clients come with a new handle now and then
 
 	acked   atomic.Int64 // the largest offset that an append was told
 	visible atomic.Int64 // the largest end of an append that must be visible
@@ -67,6 +70,11 @@ func (r *round) longRun() error {
 	if r.random.IntN(2) == 0 {
 		options.SegmentSize, options.IndexInterval = 30_000, r.indexInterval(30_000)
 	}
+	if many := r.random.IntN(4) == 0; many {
+		where.onDisk()
+		r.shape = shape{1, 1}
+		options.SegmentSize, l.prefill, l.trimmers = int64(r.shape.largest()), 500+r.random.IntN(1500), 2
+	}
 	if options.Storage, err = where.open(); err != nil {
 		return err
 	}
@@ -87,6 +95,9 @@ func (l *longRun) run(consumers int, where *place) error {
 	l.acked.Store(-1)
 	l.end.Store(math.MaxInt64)
 	l.all = make([][]outcome, l.producers+1)
+	if err := l.fill(); err != nil {
+		return err
+	}
 	for id := range l.producers {
 		l.lastProducer.Add(1)
 		l.crew.start(func() error {
@@ -116,13 +127,28 @@ func (l *longRun) run(consumers int, where *place) error {
 	return watched("a read", l.round.options.Patience, l.account)
 }
 
+// fill appends what is there before the others begin.
+func (l *longRun) fill() error {
+	h := l.log.NewHandle()
+	defer h.Close()
+	m := maker{producer: l.producers, random: newRandom(l.round.seed, 95), shape: l.round.shape}
+	for range l.prefill {
+		base, err := h.Append(l.crew.ctx, m.of(1, func() int64 { return 0 }), strategies.AcksLeader)
+		if err != nil {
+			return violationf("append: %v", err)
+		}
+		raise(&l.acked, base)
+	}
+	return nil
+}
+
 // finish appends once more when the producers are done: when that is acknowledged, so is all before it.
 func (l *longRun) finish() error {
 	l.lastProducer.Wait()
 	defer l.allProduced()
 	h := l.log.NewHandle()
 	defer h.Close()
-	m := maker{producer: l.producers, random: newRandom(l.round.seed, 99), shape: l.round.shape}
+	m := maker{producer: l.producers, random: newRandom(l.round.seed, 99), shape: l.round.shape, sequence: l.prefill}
 	b := m.of(1, func() int64 { return 0 })
 	base, err := h.Append(l.crew.ctx, b, strategies.AcksAll)
 	switch {
@@ -131,7 +157,7 @@ func (l *longRun) finish() error {
 	case err != nil:
 		return violationf("append: %v", err)
 	}
-	l.all[l.producers] = []outcome{{records: 1, base: base}}
+	l.all[l.producers] = []outcome{{sequence: l.prefill, records: 1, base: base}}
 	l.end.Store(base + 1)
 	return nil
 }
@@ -171,8 +197,11 @@ func (l *longRun) trim(stream uint64) error {
 	for l.produced.Err() == nil {
 		o := h.Offsets()
 		before := o.Start + random.Int64N(o.HighWatermark-o.Start+1)
+		if l.prefill > 0 {
+			before = min(before, o.Start+random.Int64N(5))
+		}
 		var err error
-		if l.retains && random.IntN(2) == 0 {
+		if l.retains && l.prefill == 0 && random.IntN(2) == 0 {
 			raise(&l.trimmed, math.MaxInt64)
 			err = l.log.Retain(strategies.Retention{Bytes: 1 + random.Int64N(100_000)})
 		} else {

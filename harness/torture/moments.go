@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -205,6 +206,7 @@ func (m *moments) lookAtOffsets(*rand.Rand) error {
 	looks := int64(0)
 	defer func() { m.looks.Add(looks) }()
 	for ; !m.over.Load(); looks++ {
+		giveWay(looks)
 		first := m.done.Load()
 		o := h.Offsets()
 		if m.options.Sync == segment.EveryBatch() {
@@ -223,6 +225,13 @@ func (m *moments) lookAtOffsets(*rand.Rand) error {
 	return nil
 }
 
+// giveWay lets others run after some turns of a tight loop: on one processor they would wait for 10 ms each time.
+func giveWay(turn int64) {
+	if turn%64 == 63 {
+		runtime.Gosched()
+	}
+}
+
 // readTheOldest reads what is trimmed next.
 func (m *moments) readTheOldest(*rand.Rand) error {
 	h := m.log.NewHandle()
@@ -231,6 +240,7 @@ func (m *moments) readTheOldest(*rand.Rand) error {
 	looks := int64(0)
 	defer func() { m.looks.Add(looks) }()
 	for ; !m.over.Load(); looks++ {
+		giveWay(looks)
 		first := m.done.Load()
 		at := m.states[first].Start
 		p, err := h.Read(at, buf)
@@ -250,6 +260,7 @@ func (m *moments) look(random *rand.Rand) error {
 	looks := int64(0)
 	defer func() { m.looks.Add(looks) }()
 	for ; !m.over.Load(); looks++ {
+		giveWay(looks)
 		first := m.done.Load()
 		state := m.states[first]
 		var judge func(moment) bool

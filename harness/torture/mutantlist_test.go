@@ -1,6 +1,7 @@
 package torture
 
-// furtherMutants are bugs of the kinds that somebody has once shown to pass.
+// furtherMutants are bugs that the checks missed once, and others of their kinds: published too early, a pin dropped too
+// early, a wait that misses an event, a counter that is not maximal, a list published without the other word.
 func furtherMutants() []mutant {
 	return []mutant{
 		{
@@ -204,20 +205,6 @@ func furtherMutants() []mutant {
 			old: `		if end <= last || l.highWatermark.CompareAndSwap(last, end) {
 `,
 			new: `		if l.highWatermark.CompareAndSwap(last, end) {
-`,
-		},
-		{
-			name: "offsets without a second look", strategy: "atomics", file: "strategies/atomics.go",
-			old: `		if l.segments.Load() == segments {
-`,
-			new: `		if segments != nil {
-`,
-		},
-		{
-			name: "picture without a second look", strategy: "atomics", file: "strategies/atomics.go",
-			old: `		} else if l.highWatermark.Load() != highWatermark || l.segments.Load() != segments {
-`,
-			new: `		} else if segments == nil {
 `,
 		},
 		{

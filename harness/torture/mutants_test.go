@@ -230,7 +230,7 @@ func TestMutants(t *testing.T) {
 			built := time.Since(began)
 			began = time.Now()
 			counts, err := Run(t.Context(), []string{program}, strategy,
-				Options{Duration: mutantTime(), Seed: 1, Dir: scratchDir(t), Heap: true, Patience: 2 * time.Second})
+				Options{Duration: time.Minute, Seed: 1, Dir: scratchDir(t), Heap: true, Patience: 2 * time.Second})
 			v, ok := errors.AsType[*Violation](err)
 			if !ok {
 				t.Fatalf("%s: not caught: %+v, %v", m.name, counts, err)
@@ -294,12 +294,4 @@ func (m mutant) build(t *testing.T, root string) (program string) {
 		t.Fatalf("build: %v\n%s", err, output)
 	}
 	return program
-}
-
-func mutantTime() time.Duration {
-	d, err := time.ParseDuration(os.Getenv("MT"))
-	if err != nil {
-		return time.Minute
-	}
-	return d
 }

@@ -41,6 +41,12 @@ func (r *round) newPlace() (*place, error) {
 	return p, nil
 }
 
+// onDisk has it be a model of a disk, where a file takes no more memory than it has bytes, and no descriptor.
+func (p *place) onDisk() {
+	p.remove()
+	p.dir, p.heap, p.disk = "", nil, segmenttest.NewDisk()
+}
+
 // open gives the storage, for a log that is going to close it.
 func (p *place) open() (segment.Storage, error) {
 	s, err := p.bare()
