@@ -32,8 +32,8 @@ func (l *longRun) follow(replica int) error {
 	back, stand := draw(f.random, 0, 5, 50), draw(f.random, 0, 20, 200)
 	for l.crew.ctx.Err() == nil {
 		f.renew(f.random)
-		if back > 0 && f.random.IntN(back) == 0 {
-			f.goBack()
+		if back > 0 && f.random.IntN(back) == 0 && l.produced.Err() == nil {
+			f.goBack(back)
 		}
 		if stand > 0 && f.random.IntN(stand) == 0 {
 			time.Sleep(time.Duration(f.random.IntN(1000)) * time.Microsecond)
@@ -76,12 +76,12 @@ func (f *follower) fetch() (got bool, err error) {
 	return len(p) > 0, s.add(p)
 }
 
-// goBack has it go on from where it has been, and mostly say so again at once.
-func (f *follower) goBack() {
+// goBack has it go on from where it has been some fetches ago, fewer than limit, so that it comes forward in the end.
+func (f *follower) goBack(limit int) {
 	if len(f.recent) == 0 {
 		return
 	}
-	n := f.random.IntN(len(f.recent))
+	n := max(0, len(f.recent)-1-f.random.IntN(limit))
 	f.stream = newStream(f.producers+1, true)
 	f.stream.next = f.recent[n]
 	f.recent = slices.Clone(f.recent[:n])
