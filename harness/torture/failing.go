@@ -3,6 +3,7 @@ package torture
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -98,6 +99,7 @@ func (f *failingRun) run() error {
 	for range 2 {
 		f.crew.start(f.consume)
 	}
+	f.crew.start(f.waitForever)
 	for replica := range f.followers {
 		f.crew.start(func() error { return f.follow(replica) })
 	}
@@ -163,6 +165,16 @@ func (f *failingRun) consume() error {
 			return err
 		}
 	}
+}
+
+// waitForever waits for what never comes, until the log fails or nobody appends any more.
+func (f *failingRun) waitForever() error {
+	h := f.log.NewHandle()
+	defer h.Close()
+	if err := h.Wait(f.producing, math.MaxInt64-1); !errors.Is(err, strategies.ErrFailed) && f.producing.Err() == nil {
+		return violationf("a wait for what never comes gives %v", err)
+	}
+	return nil
 }
 
 // follow replicates until the log fails, or nobody appends any more.

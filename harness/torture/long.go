@@ -73,7 +73,7 @@ func (r *round) longRun() error {
 	if many := r.random.IntN(4) == 0; many {
 		where.onDisk()
 		r.shape = shape{1, 1}
-		options.SegmentSize, l.prefill, l.trimmers = int64(r.shape.largest()), 500+r.random.IntN(1500), 2
+		options.SegmentSize, l.prefill, l.trimmers = int64(r.shape.largest()), 300+r.random.IntN(700), 2
 	}
 	if options.Storage, err = where.open(); err != nil {
 		return err
@@ -125,6 +125,15 @@ func (l *longRun) run(consumers int, where *place) error {
 		return err
 	}
 	return watched("a read", l.round.options.Patience, l.account)
+}
+
+// newStream is that of a client that begins where fill has ended.
+func (l *longRun) newStream() *stream {
+	s := newStream(l.producers+1, l.cancels)
+	if l.prefill > 0 {
+		s.jump(int64(l.prefill))
+	}
+	return s
 }
 
 // fill appends what is there before the others begin.

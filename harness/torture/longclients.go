@@ -120,7 +120,7 @@ func (l *longRun) consume(stream uint64, buffer int) error {
 	defer h.close()
 	random := newRandom(l.round.seed, stream)
 	buf := make([]byte, buffer)
-	s := newStream(l.producers+1, l.cancels)
+	s := l.newStream()
 	for s.next < l.end.Load() && l.crew.ctx.Err() == nil {
 		h.renew(random)
 		if err := h.Wait(l.produced, s.next); err != nil {

@@ -26,7 +26,7 @@ type follower struct {
 // follow replicates the log to its end.
 func (l *longRun) follow(replica int) error {
 	f := &follower{longRun: l, longClient: l.newClient(), replica: replica, buf: make([]byte, 2*maxBatch),
-		random: newRandom(l.round.seed, uint64(400+replica)), stream: newStream(l.producers+1, l.cancels)}
+		random: newRandom(l.round.seed, uint64(400+replica)), stream: l.newStream()}
 	defer f.longClient.close()
 	// How often, in so many fetches.
 	back, stand := draw(f.random, 0, 5, 50), draw(f.random, 0, 20, 200)

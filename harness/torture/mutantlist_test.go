@@ -132,22 +132,6 @@ func furtherMutants() []mutant {
 			hung: true,
 		},
 		{
-			name: "the pin after a look at the gate", strategy: "mutex-rcu", file: "strategies/gate.go",
-			old: `	p.moves.Store(p.moves.Load() + 1)
-	if g.shut.Load() {
-		g.leave(p)
-		return false
-	}
-	return true
-`,
-			new: `	if g.shut.Load() {
-		return false
-	}
-	p.moves.Store(p.moves.Load() + 1)
-	return true
-`,
-		},
-		{
 			name: "a trim waits for one reader", strategy: "actor", file: "strategies/gate.go",
 			old: `	for _, p := range pins {
 `,
@@ -214,16 +198,6 @@ func furtherMutants() []mutant {
 `,
 			new: `	err := l.partition.commit()
 	defer l.publish()
-`,
-		},
-		{
-			name: "replicated before it is published", strategy: "actor-plain", file: "strategies/actor_owner.go",
-			old: `	err := a.partition.commit()
-	a.publish()
-`,
-			new: `	err := a.partition.commit()
-	a.replicated()
-	a.publish()
 `,
 		},
 		{

@@ -230,7 +230,7 @@ func TestMutants(t *testing.T) {
 			built := time.Since(began)
 			began = time.Now()
 			counts, err := Run(t.Context(), []string{program}, strategy,
-				Options{Duration: time.Minute, Seed: 1, Dir: scratchDir(t), Heap: true, Patience: 5 * time.Second})
+				Options{Duration: 2 * time.Minute, Seed: 1, Dir: scratchDir(t), Heap: true, Patience: 5 * time.Second})
 			v, ok := errors.AsType[*Violation](err)
 			if !ok {
 				t.Fatalf("%s: not caught: %+v, %v", m.name, counts, err)
