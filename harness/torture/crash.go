@@ -32,6 +32,8 @@ type crashRun struct {
 
 	trimming atomic.Int64 // a trim below it may have begun
 	trimmed  atomic.Int64 // the log starts there or later
+	inTrim   atomic.Int64 // trims under way
+	atTrims  bool         // the power fails in them, mostly
 
 	mu     sync.Mutex // of all below
 	random *rand.Rand
@@ -55,7 +57,7 @@ func (r *round) crash() error {
 		return nil // an image is taken by reading mapped memory that others write
 	}
 	c := &crashRun{round: r, disk: segmenttest.NewDisk(), options: r.settings(0), crew: newCrew(), limit: r.time(crashTime),
-		random: newRandom(r.seed, 96), often: draw(r.random, 5, 20, 100)}
+		random: newRandom(r.seed, 96), often: draw(r.random, 5, 20, 100), atTrims: r.random.IntN(2) == 0}
 	defer c.crew.stop()
 	c.disk.OnCall = c.lose
 	c.options.Storage = newGuard(draw(r.random, 4, 16, 64)).over(c.disk)
@@ -102,7 +104,7 @@ func (c *crashRun) lose() {
 	}
 	synced := (*log).LastSynced()
 	often := c.often
-	if synced != c.last { // a promise that is new
+	if synced != c.last || c.atTrims && c.inTrim.Load() > 0 { // a promise that is new, or about to be kept
 		often = 2
 	}
 	c.last = synced
@@ -144,7 +146,10 @@ func (c *crashRun) trim(random *rand.Rand) error {
 		o := h.Offsets()
 		before := o.Start + random.Int64N(o.HighWatermark-o.Start+1)
 		raise(&c.trimming, before)
-		if err := log.Trim(before); err != nil {
+		c.inTrim.Add(1)
+		err := log.Trim(before)
+		c.inTrim.Add(-1)
+		if err != nil {
 			return violationf("trim: %v", err)
 		}
 		raise(&c.trimmed, h.Offsets().Start)
