@@ -75,7 +75,7 @@ func exitCode(err error) int {
 
 // findings are the errors that say that something is wrong with what was examined. All others are of what was asked for,
 // or of the machine.
-var findings = []error{errFailedRuns, errViolated, errWorthless, errCrashed, errRegression, harness.ErrNotCaught}
+var findings = []error{errFailedRuns, errViolated, errWorthless, errCrashed, errRegression, errMissing, harness.ErrNotCaught}
 
 // crashed reports whether a process failed that was to find something out.
 func crashed(err error) bool {
