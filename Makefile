@@ -49,7 +49,7 @@ test:
 # What make test leaves out or shortens: the tests that build a program for each planted bug, a strategy by the
 # documentation, or two versions for the recipe for CI, and the one that kills a sweep ten times.
 long:
-	go test -run 'TestMutants|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./harness/torture ./strategies ./cmd/tailrace
+	TAILRACE_MUTANTS=all go test -run 'TestMutants|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./harness/torture ./strategies ./cmd/tailrace
 
 # Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
 # detector; without what races on purpose; without what make long builds; and without the scripts of the command line,

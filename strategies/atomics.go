@@ -35,21 +35,12 @@ type atomicsLog struct {
 	failure  atomic.Pointer[error]           // set once, under the active segment's baton; nothing is committed after
 	failed   chan struct{}                   // closed then
 
-	// replicas has the offset up to which each follower has the log, and highWatermark the least of them
-	// and of the log end; it is unused without replicas.
-	replicas      []follower
-	highWatermark atomic.Int64
+	followers followers
 
 	// ring holds finished batches until they are committed, each in the slot of its start position in
 	// units of ringUnit. A batch is larger than a unit, so starts closer than the ring is long have
 	// slots of their own; further ahead of the committed position nobody marks.
 	ring [ringSlots]completion
-}
-
-// follower is the progress of one, on a cache line of its own.
-type follower struct {
-	offset atomic.Int64
-	_      [56]byte
 }
 
 // extent packs a number of bytes (the low 32 bits) and of records into one word, so that both move
@@ -120,11 +111,7 @@ func openAtomics(o Options) (Log, error) {
 	active := newAtomicsSegment(p.state.active)
 	active.synced = p.synced
 	l.segments.Store(&atomicsSegments{start: p.state.Start, sealed: p.state.sealed, active: active})
-	l.replicas = make([]follower, o.Replicas)
-	for i := range l.replicas {
-		l.replicas[i].offset.Store(p.state.LogEnd)
-	}
-	l.highWatermark.Store(p.state.HighWatermark)
+	l.followers.init(o.Replicas, p.state.Offsets)
 	l.tail = newTail(o, p.state.Offsets)
 	l.maintenance = maintenance{of: l, checkpoint: p.checkpoint}
 	l.maintain(o.Sync)
@@ -157,7 +144,7 @@ func (h *atomicsHandle) Append(ctx context.Context, b segment.Batch, acks Acks) 
 	if err != nil {
 		return 0, err
 	}
-	if acks == AcksAll && len(l.replicas) > 0 {
+	if acks == AcksAll && len(l.followers.replicas) > 0 {
 		// Outside the gate: a trim need not wait for the replicas.
 		return h.acknowledge(ctx, acks, base, b.NextOffset(), l.offsets())
 	}
@@ -231,13 +218,13 @@ func (h *atomicsHandle) write(ctx context.Context, s *atomicsSegment, at extent,
 // watermark is a word of its own, it looks again until nothing has moved between the loads.
 func (l *atomicsLog) picture() partitionState {
 	for {
-		highWatermark, segments := l.highWatermark.Load(), l.segments.Load()
+		highWatermark, segments := l.followers.highWatermark.Load(), l.segments.Load()
 		files := segments.active.files
 		committed := extent(segments.active.committed.Load())
 		end := files.Base() + committed.records()
-		if len(l.replicas) == 0 {
+		if len(l.followers.replicas) == 0 {
 			highWatermark = end
-		} else if l.highWatermark.Load() != highWatermark || l.segments.Load() != segments {
+		} else if l.followers.highWatermark.Load() != highWatermark || l.segments.Load() != segments {
 			continue
 		}
 		return partitionState{
@@ -265,41 +252,6 @@ func (h *atomicsHandle) OffsetForTime(ts int64) (int64, error) {
 	defer h.log.gate.leave(&h.pin)
 	state := h.log.picture()
 	return state.offsetForTime(ts, &h.cursor)
-}
-
-func (h *atomicsHandle) Fetch(replica int, offset int64, buf []byte) ([]byte, error) {
-	l := h.log
-	if h.closed || !l.gate.enter(&h.pin) {
-		return nil, ErrClosed
-	}
-	defer l.gate.leave(&h.pin)
-	if replica < 0 || replica >= len(l.replicas) {
-		return nil, ErrReplica
-	}
-	state := l.picture()
-	p, err := state.readFrom(offset, buf, &h.cursor)
-	if err == nil && l.replicas[replica].offset.Load() != offset {
-		l.replicas[replica].offset.Store(offset)
-		l.raise()
-		l.tail.published(l.offsets())
-	}
-	return p, err
-}
-
-// raise moves the high watermark up to where every follower is. Of two that come at once, the one who
-// stored last sees what both have stored.
-func (l *atomicsLog) raise() {
-	state := l.picture()
-	end := state.LogEnd
-	for i := range l.replicas {
-		end = min(end, l.replicas[i].offset.Load())
-	}
-	for {
-		last := l.highWatermark.Load()
-		if end <= last || l.highWatermark.CompareAndSwap(last, end) {
-			return
-		}
-	}
 }
 
 func (h *atomicsHandle) Offsets() Offsets { return h.log.offsets() }

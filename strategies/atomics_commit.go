@@ -83,7 +83,7 @@ func (l *atomicsLog) commit(s *atomicsSegment) (next *atomicsHandle) {
 		l.checkpoint.Advance(segment.View{Files: s.files, Size: at.bytes(), End: s.files.Base() + at.records()})
 	}
 	s.committed.Store(uint64(at))
-	if len(l.replicas) == 0 {
+	if len(l.followers.replicas) == 0 {
 		end := s.files.Base() + at.records()
 		l.tail.published(Offsets{HighWatermark: end, LogEnd: end})
 	} else {

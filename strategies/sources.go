@@ -7,7 +7,7 @@ import (
 )
 
 //go:embed mutex.go rwmutex.go
-//go:embed atomics.go atomics_commit.go atomics_roll.go
+//go:embed atomics.go atomics_commit.go atomics_followers.go atomics_roll.go
 //go:embed actor.go actor_owner.go command.go
 var sources embed.FS
 
@@ -23,7 +23,7 @@ func SourceFiles(strategy string) []string { return slices.Clone(ownFiles[strate
 var ownFiles = map[string][]string{
 	"mutex":             {"mutex.go"},
 	"rwmutex":           {"rwmutex.go"},
-	"atomics":           {"atomics.go", "atomics_commit.go", "atomics_roll.go"},
+	"atomics":           {"atomics.go", "atomics_commit.go", "atomics_followers.go", "atomics_roll.go"},
 	"actor":             {"actor.go", "actor_owner.go", "command.go"},
 	"mutex-brief":       {"mutex_brief.go"},
 	"rwmutex-brief":     {"rwmutex_brief.go"},

@@ -12,10 +12,11 @@ func furtherMutants() []mutant {
 `,
 		},
 		{
-			name: "atomics ignores a follower that fell back", strategy: "atomics", file: "strategies/atomics.go",
-			old: `		l.replicas[replica].offset.Store(offset)
+			name: "atomics ignores a follower that fell back", strategy: "atomics", file: "strategies/atomics_followers.go",
+			old: `	f.goingBack.Add(1)
+	r.offset.Store(offset)
 `,
-			new: `		l.replicas[replica].offset.Store(max(offset, l.replicas[replica].offset.Load()))
+			new: `	f.goingBack.Add(1)
 `,
 		},
 		{
@@ -185,10 +186,10 @@ func furtherMutants() []mutant {
 `,
 		},
 		{
-			name: "the high watermark goes back", strategy: "atomics", file: "strategies/atomics.go",
-			old: `		if end <= last || l.highWatermark.CompareAndSwap(last, end) {
+			name: "the high watermark goes back", strategy: "atomics", file: "strategies/atomics_followers.go",
+			old: `		if end <= last || f.highWatermark.CompareAndSwap(last, end) {
 `,
-			new: `		if l.highWatermark.CompareAndSwap(last, end) {
+			new: `		if f.highWatermark.CompareAndSwap(last, end) {
 `,
 		},
 		{
