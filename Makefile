@@ -46,10 +46,11 @@ test:
 	go vet ./...
 	go test -short ./...
 
-# What make test leaves out or shortens: the tests that build a program for each planted bug, a strategy by the
-# documentation, or two versions for the recipe for CI, and the one that kills a sweep ten times.
+# The tests in full that make test leaves out or shortens, with a program for each planted bug. Those of harness are in
+# full under the race detector.
 long:
-	TAILRACE_MUTANTS=all go test -run 'TestMutants|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./harness/torture ./strategies ./cmd/tailrace
+	TAILRACE_MUTANTS=all go test ./claims ./harness/torture ./plots ./results ./segment ./strategies
+	go test -run 'TestCompareInCI|TestKillAndResume' ./cmd/tailrace
 
 # Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
 # detector; without what races on purpose; without what make long builds; and without the scripts of the command line,

@@ -26,6 +26,7 @@ func loopingBench(t *testing.T) *bench {
 
 // In processes of their own, the blocks of an experiment give the figures that its rules ask for.
 func TestApart(t *testing.T) {
+	long(t)
 	for experiment, claim := range map[string]string{
 		"handles": "actor-handles", "publish": "actor-publish", "starving": "rwmutex-starves",
 		"preads": "pread", "indexes": "index", "mapped": "mapped-log", "copying": "copying",
@@ -58,6 +59,7 @@ func TestApart(t *testing.T) {
 
 // What processes have counted is put together: the waits of all blocks, and their share of the appends of each.
 func TestWaitsApart(t *testing.T) {
+	long(t)
 	b := tinyBench(t)
 	b.level = 0.9
 	b.looping = []string{"/bin/sh", "-c", `read -r line; echo '{"Files":{"Counted":[{"Commit":2,"Appends":1000,"Any":2}],"Timed":[{"CommitTime":5,"Took":10}]},` +
@@ -86,6 +88,7 @@ func TestWaitsApart(t *testing.T) {
 
 // Of the appends due no more than all are done.
 func TestStarvingApart(t *testing.T) {
+	long(t)
 	figures, err := starvingApart(loopingBench(t))
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ func kernelBench(t *testing.T) *bench {
 }
 
 func TestFutexCallsAreCounted(t *testing.T) {
+	long(t)
 	b := kernelBench(t)
 	figures, err := futexCalls("mutex", "raw")(b)
 	if err != nil {

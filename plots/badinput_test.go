@@ -99,6 +99,7 @@ var badValues = []struct {
 }
 
 func TestMetricChartsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	latency := results.LatencyMetric(results.KindEndToEnd, "p99")
 	for _, bad := range badValues {
@@ -126,6 +127,7 @@ func TestMetricChartsOfBadValues(t *testing.T) {
 }
 
 func TestEffectChartOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, bad := range badValues {
 		t.Run(bad.name, func(t *testing.T) {
@@ -141,6 +143,7 @@ func TestEffectChartOfBadValues(t *testing.T) {
 }
 
 func TestLatencyChartsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	filled := func(values ...int64) *results.Histogram {
 		h := results.NewHistogram()

@@ -71,6 +71,7 @@ func TestOutcomesDifferInGrey(t *testing.T) {
 }
 
 func TestClaimsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -3, math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		for name, edit := range map[string]func(f *results.Figure, d *results.Condition){

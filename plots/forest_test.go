@@ -34,6 +34,7 @@ func TestStepsCaption(t *testing.T) {
 }
 
 func TestStepsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, v := range []float64{math.NaN(), math.Inf(1), 0, -3, math.MaxFloat64, 1} {
 		for name, edit := range map[string]func(i *results.Interval){
@@ -58,6 +59,7 @@ func TestStepsOfBadValues(t *testing.T) {
 
 // Many effects stand in several charts, none of which is too tall or mixes workloads.
 func TestManyEffectsAreSplit(t *testing.T) {
+	long(t)
 	t.Parallel()
 	tests := []struct {
 		points map[string]int // by workload

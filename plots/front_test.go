@@ -75,6 +75,7 @@ func TestFrontsOfLittle(t *testing.T) {
 }
 
 func TestFrontsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, v := range []float64{math.NaN(), math.Inf(1), -3, math.MaxFloat64, 1e-90, 1e90} {
 		for metric := range 3 {

@@ -113,6 +113,7 @@ func checkLegible(t *testing.T, c Chart) {
 
 // Labels keep apart on axes of any range.
 func TestLabelsAreApart(t *testing.T) {
+	long(t)
 	t.Parallel()
 	metric := results.LatencyMetric(results.KindProduce, "p99")
 	for _, low := range []float64{1e-9, 3.3e-6, 0.2} {

@@ -55,6 +55,7 @@ func writePage(t *testing.T, s *results.Sweep, charts []Chart) string {
 }
 
 func TestBrowserShowsTheReport(t *testing.T) {
+	long(t)
 	t.Parallel()
 	b := startBrowser(t)
 	few, fewCharts := pointsSweep(t, 1)

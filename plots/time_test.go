@@ -176,6 +176,7 @@ func TestOtherIntervalsAreLeftOut(t *testing.T) {
 }
 
 func TestChartsOverTimeOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, bad := range badValues {
 		t.Run(bad.name, func(t *testing.T) {

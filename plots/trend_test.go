@@ -120,6 +120,7 @@ func TestProcessorsOfAnAxis(t *testing.T) {
 }
 
 func TestTrendsOfBadValues(t *testing.T) {
+	long(t)
 	t.Parallel()
 	bad := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -3, math.MaxFloat64, math.SmallestNonzeroFloat64, 1e90}
 	edits := map[string]func(tr *results.Trend, v float64){

@@ -178,6 +178,9 @@ func identicalBlocks(inTime []float64, blocks int, random *rand.Rand) (old, new 
 // On recorded runs of identical code, an alarm is as rare as promised, and rarer with a threshold; where the new side
 // has a fifth less of its throughput, or a quarter more of its latency, it is found.
 func TestAlarmsOnARecording(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, see make long")
+	}
 	const tries = 1000
 	inTime, _ := identicalRuns(t)
 	random := rand.New(rand.NewPCG(25, 2026))

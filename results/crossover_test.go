@@ -25,6 +25,7 @@ var octaves = []float64{1, 2, 4, 8, 16, 32}
 // The logarithm of the ratio is linear in that of the place: the truth is one place between two tested ones, and a
 // bracket that is found has to hold it.
 func TestCrossoversAreBracketed(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const sweeps = 400
 	for _, c := range []struct {
@@ -72,6 +73,7 @@ func TestCrossoversAreBracketed(t *testing.T) {
 }
 
 func TestNoCrossoverIsInvented(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const sweeps = 1000
 	for name, courses := range map[string][]course{

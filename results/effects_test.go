@@ -58,6 +58,7 @@ func (sim simulation) sweep(random *rand.Rand) *results.Sweep {
 func covers(i results.Interval, truth float64) bool { return i.Low <= truth && truth <= i.High }
 
 func TestIntervalsCoverTheTruth(t *testing.T) {
+	long(t)
 	const sweeps = 1000
 	random := rand.New(rand.NewPCG(20261102, 1))
 	one := simulation{ratios: map[string]float64{"actor": 1.7, "A/A": 1}, metric: results.MetricOps, blocks: 6, drift: 0.4, noise: 0.08}

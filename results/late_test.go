@@ -42,6 +42,7 @@ func lateSweep(random *rand.Rand, late func(slow float64) bool) *results.Sweep {
 // A few late runs leave a verdict, and an interval that holds the truth as often as it says, also where it is the
 // slow runs that are late.
 func TestLateRuns(t *testing.T) {
+	long(t)
 	const sweeps = 1000
 	for name, late := range map[string]func(random *rand.Rand) func(float64) bool{
 		"by chance": func(random *rand.Rand) func(float64) bool {

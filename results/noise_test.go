@@ -52,6 +52,7 @@ func skewed(mean float64) noise {
 // What hits one of the two alone stays skewed, and few blocks do not show how far: then it holds in 91.3 to 93.0 %,
 // which no interval from six blocks without a model of the noise can mend.
 func TestIntervalsUnderNoise(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const sweeps = 1000
 	type band struct{ low, high int }

@@ -97,6 +97,7 @@ func javaProcessor(t *testing.T) (command []string) {
 // TestJavaReadsHlog has HdrHistogram's own processor read a log, and compares the percentiles that it prints: of
 // each interval, of all intervals so far, and the distribution of them all, which is to be that of our .hgrm files.
 func TestJavaReadsHlog(t *testing.T) {
+	long(t)
 	command := javaProcessor(t)
 	log := newRefereeLog(t)
 	run := func(arguments ...string) string {
@@ -242,6 +243,7 @@ func compareDistributions(t *testing.T, kind string, h *results.Histogram, java 
 
 // TestJavaScriptReadsHlog has hdr-histogram-js read a log, and compares all lines and their sums.
 func TestJavaScriptReadsHlog(t *testing.T) {
+	long(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node in PATH")

@@ -17,6 +17,7 @@ func usl(contention, coherency float64) func(float64) float64 {
 }
 
 func TestScalingLawIsRecovered(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const sweeps = 200
 	for _, c := range []struct {

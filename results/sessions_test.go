@@ -149,6 +149,7 @@ func inSessions(random *rand.Rand, factor float64) *results.Sweep {
 }
 
 func TestSessionsThatDiffer(t *testing.T) {
+	long(t)
 	told := func(s *results.Sweep) bool {
 		return slices.ContainsFunc(s.Summary().Warnings, func(w string) bool {
 			return strings.HasPrefix(w, "mix: the ratio of `actor` to `mutex` differs between sessions by more than chance, ") &&

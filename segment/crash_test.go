@@ -17,7 +17,7 @@ var policies = []segment.SyncPolicy{segment.EveryBatch(), segment.EveryBytes(600
 func TestCrashMatrix(t *testing.T) {
 	const operations, images = 24, 3
 	sequences := uint64(4)
-	if raceDetector {
+	if raceDetector || testing.Short() {
 		sequences = 1
 	}
 	for _, policy := range policies {

@@ -101,7 +101,7 @@ func TestDamage(t *testing.T) {
 			t.Run(strings.ReplaceAll(l.name, " ", "-")+"/"+file, func(t *testing.T) {
 				t.Parallel()
 				step := 1
-				if raceDetector {
+				if raceDetector || testing.Short() {
 					step = 7
 				}
 				l.damage(t, file, "removed", nil)

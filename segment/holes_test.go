@@ -171,7 +171,7 @@ func TestZeroTail(t *testing.T) {
 // them back.
 func TestStaleSegments(t *testing.T) {
 	images := 5
-	if raceDetector {
+	if raceDetector || testing.Short() {
 		images = 1
 	}
 	for _, policy := range policies {

@@ -24,7 +24,7 @@ type crashed struct {
 // eachCrash runs a test on images of random logs: on one in so many that can be taken.
 func eachCrash(t *testing.T, sequences uint64, every int, test func(crashed)) {
 	t.Helper()
-	if raceDetector {
+	if raceDetector || testing.Short() {
 		sequences = 1
 	}
 	for _, policy := range policies {

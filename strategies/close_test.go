@@ -19,7 +19,7 @@ import (
 // Close with 64 calls in flight, again and again: every call returns with a right result or with
 // ErrClosed, what was acknowledged is there on the next open, and nothing is left over.
 func TestCloseUnderLoad(t *testing.T) {
-	const rounds = 50
+	rounds := full(50)
 	options := strategies.Options{SegmentSize: 6000, IndexInterval: 256}
 	forEachWith(t, options, isCore, func(f *fixture) {
 		directory := ""

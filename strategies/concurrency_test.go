@@ -39,7 +39,7 @@ func TestConcurrentCancellation(t *testing.T) {
 		t.Run(fmt.Sprintf("gomaxprocs=%d", procs), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 			forEach(t, isCore, func(f *fixture) {
-				runLoad(f.t, load{producers: 8, consumers: 2, batches: 80, cancel: true}, f.open())
+				runLoad(f.t, load{producers: 8, consumers: 2, batches: full(80), cancel: true}, f.open())
 			})
 		})
 	}

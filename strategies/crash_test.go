@@ -171,7 +171,7 @@ func TestCrash(t *testing.T) {
 				t.Run(fmt.Sprintf("sync=%v/trims=%v/strategy=%s", policy, trims, s.Name), func(t *testing.T) {
 					o := shortSegments
 					o.Sync = policy
-					for seed := range uint64(2) {
+					for seed := range uint64(full(4) / 2) {
 						l := crashLoad{t: t, options: o, trims: trims, random: rand.New(rand.NewPCG(262, seed))}
 						l.run(s.Open)
 						for i, image := range l.images {

@@ -166,7 +166,7 @@ func TestTrimUnderReaders(t *testing.T) {
 				}
 			}
 		}
-		l := &trimmedLoad{f: f, log: f.open(), batches: 250}
+		l := &trimmedLoad{f: f, log: f.open(), batches: full(250)}
 		held := openIn(f.t, f.dir)
 		l.run(func(start int64) error {
 			if n := filesBelow(f, start); n != 0 {

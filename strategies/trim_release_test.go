@@ -120,7 +120,7 @@ func TestRollsAndTrimsLeakNothing(t *testing.T) {
 		log := f.open()
 		h, m := log.NewHandle(), newMaker(1, 233)
 		held, goroutines := openIn(f.t, f.dir), runtime.NumGoroutine()
-		for range 30 {
+		for range full(30) {
 			for range 50 {
 				put(f.t, h, m.make(1, 600, 0)) // a segment each
 			}
