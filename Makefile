@@ -42,9 +42,10 @@ claims-long: build
 	rm -rf results/claims-starves
 	./bin/tailrace claims --claim rwmutex-starves --blocks 48 --out results/claims-starves
 
+# Four packages at a time: many tests wait for a clock or for a disk.
 test:
 	go vet ./...
-	go test -short ./...
+	go test -short -p 4 ./...
 
 # The tests in full that make test leaves out or shortens, with a program for each planted bug. Those of harness are in
 # full under the race detector.
