@@ -47,11 +47,11 @@ test:
 	go vet ./...
 	go test -short -p 4 ./...
 
-# The tests in full that make test leaves out or shortens, with a program for each planted bug. Those of harness are in
-# full under the race detector.
+# The tests in full that make test leaves out or shortens, with a program for each planted bug. Others that it shortens,
+# of harness and strategies, are in full under the race detector.
 long:
-	TAILRACE_MUTANTS=all go test ./claims ./harness/torture ./plots ./results ./segment ./strategies
-	go test -run 'TestCompareInCI|TestKillAndResume' ./cmd/tailrace
+	TAILRACE_MUTANTS=all go test ./harness/torture ./plots ./results ./segment
+	go test -run 'Apart|TestPublication|TestFutexCalls|TestCrash|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./claims ./strategies ./cmd/tailrace
 
 # Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
 # detector; without what races on purpose; without what make long builds; and without the scripts of the command line,

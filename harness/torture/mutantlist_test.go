@@ -27,7 +27,7 @@ func furtherMutants() []mutant {
 `,
 		},
 		{
-			name: "a short write is resumed with the whole batch", strategy: "mutex-group", file: "segment/storage_file.go",
+			name: "a short write is resumed with the whole batch", strategy: "mutex-group", file: "segment/storage_file_log.go",
 			old: `l.Pwrite(batches[0][n:], position)`,
 			new: `l.Pwrite(batches[0], position)`,
 		},
