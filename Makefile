@@ -55,9 +55,9 @@ long:
 
 # Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
 # detector; without what races on purpose; without what make long builds; and without the scripts of the command line,
-# whose sweeps the tests of harness have too, and which take seven minutes.
+# and other tests of its processes, whose sweeps the tests of harness have too, and which take ten minutes.
 race:
-	go test -race -skip 'TestScripts|TestExamples|TestPlantedFaults|TestKillAndResume|TestCompareInCI' ./cmd/...
+	go test -race -skip 'TestScripts|TestExamples|TestPlantedFaults|TestKillAndResume|TestCompareInCI|TestStandardOutput|TestDataThatCannot|TestResults|TestUmask' ./cmd/...
 	go test -race ./harness ./segment/... ./strategies
 	go test -race -short -skip 'TestStrategies/busted|TestPublication' ./harness/torture ./claims
 

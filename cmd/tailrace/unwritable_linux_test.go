@@ -81,7 +81,7 @@ func TestDataThatCannotBeWritten(t *testing.T) {
 		args          []string
 		want          string
 	}{
-		{"limit of the preflight", "ulimit -f 2000;", []string{"run", "--producers", "1", "--strategies", "mutex", "--duration", "5ms", "--ramp", "2ms", "--blocks", "1", "--quiet"},
+		{"limit of a run", "ulimit -f 2000;", []string{"run", "--workers", "1", "--prefill", "4MiB", "--strategies", "mutex", "--duration", "5ms", "--ramp", "2ms", "--blocks", "1", "--quiet"},
 			": file too large; raise the limit of file sizes (ulimit -f), or lower --segment-size\n"},
 		{"limit of a check", "ulimit -f 20;", []string{"check", "--strategies", "mutex", "--duration", "2s", "--storage", "tmpfs", "--quiet"},
 			"; free some or raise the limit of file sizes, or choose another directory with --dir\n"},
