@@ -47,18 +47,17 @@ test:
 	go vet ./...
 	go test -short -p 4 ./...
 
-# The tests in full that make test leaves out or shortens, with a program for each planted bug. Others that it shortens,
-# of harness and strategies, are in full under the race detector.
+# The tests in full that make test leaves out or shortens, with a program for each planted bug.
 long:
-	TAILRACE_MUTANTS=all go test ./harness/torture ./plots ./results ./segment
-	go test -run 'Apart|TestPublication|TestFutexCalls|TestCrash|TestDocumentedStrategy|TestCompareInCI|TestKillAndResume' ./claims ./strategies ./cmd/tailrace
+	TAILRACE_MUTANTS=all go test ./harness/torture ./plots ./results ./segment ./strategies
+	go test -run 'Apart|TestPublication|TestFutexCalls|TestPerformEveryStrategy|TestCompareInCI|TestKillAndResume' ./claims ./harness ./cmd/tailrace
 
 # Without results, plots and workload: they start no goroutine, and simulating and drawing take minutes under the
 # detector; without what races on purpose; without what make long builds; and without the scripts of the command line,
 # and other tests of its processes, whose sweeps the tests of harness have too, and which take ten minutes.
 race:
 	go test -race -skip 'TestScripts|TestExamples|TestPlantedFaults|TestKillAndResume|TestCompareInCI|TestStandardOutput|TestDataThatCannot|TestResults|TestUmask' ./cmd/...
-	go test -race ./harness ./segment/... ./strategies
+	go test -race -short ./harness ./segment/... ./strategies
 	go test -race -short -skip 'TestStrategies/busted|TestPublication' ./harness/torture ./claims
 
 check:
