@@ -83,7 +83,7 @@ func repaired(log []byte, next int64, stamp bool) []byte {
 func soundStart(log []byte, next int64) (size, end int64) {
 	for {
 		b, _, err := NextBatch(log[size:])
-		if err != nil || b.CheckCRC() != nil || b.BaseOffset() != next || b.LeaderEpoch() != 0 {
+		if err != nil || b.CheckCRC() != nil || b.BaseOffset() != next || b.LeaderEpoch() != 0 || b.checkCount() != nil {
 			return size, next
 		}
 		size, next = size+int64(len(b)), b.NextOffset()
