@@ -259,11 +259,15 @@ func (c *checking) check(ctx context.Context, s strategies.Strategy) (checked, e
 	counts, err := torture.Run(ctx, c.child, s, options)
 	r.Counts, r.Seconds = counts, time.Since(began).Seconds()
 	v, violated := errors.AsType[*torture.Violation](err)
+	what := err
+	if violated {
+		what = errors.New(v.What)
+	}
 	switch {
+	case err != nil && c.full(what.Error()):
+		return r, outputError(fmt.Errorf("%s: %w; free some or raise the limit of file sizes, or choose another directory with --dir", c.options.Dir, what))
 	case !violated && err != nil:
 		return r, err
-	case violated && c.full(v):
-		return r, outputError(fmt.Errorf("%s: %s; free some or raise the limit of file sizes, or choose another directory with --dir", c.options.Dir, v.What))
 	case s.Faulty:
 		return c.control(s, r, v)
 	case !violated:

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tailrace/harness"
-	"tailrace/harness/torture"
 )
 
 const sharedMemory = "/dev/shm"
@@ -78,10 +77,10 @@ func writable(dir string) error {
 // spaceOfCheck is more than what a check has in files.
 const spaceOfCheck = 64 << 20
 
-// full reports whether what looks like a wrong answer is that the data can't be written. A check also makes writes fail
-// on purpose, and says the same then; but it does so where there is room.
-func (c *checking) full(v *torture.Violation) bool {
-	said := func(number unix.Errno) bool { return strings.Contains(v.What, number.Error()) }
+// full reports whether what a check says, perhaps as a wrong answer, is that the data can't be written. A check also makes
+// writes fail on purpose, and says the same then; but it does so where there is room.
+func (c *checking) full(what string) bool {
+	said := func(number unix.Errno) bool { return strings.Contains(what, number.Error()) }
 	var st unix.Statfs_t
 	crowded := c.options.Dir != "" && unix.Statfs(c.options.Dir, &st) == nil && int64(st.Bavail)*int64(st.Bsize) < spaceOfCheck
 	return said(unix.EDQUOT) || said(unix.EFBIG) || said(unix.ENOSPC) && crowded

@@ -84,7 +84,7 @@ func TestDataThatCannotBeWritten(t *testing.T) {
 		{"limit of a run", "ulimit -f 2000;", []string{"run", "--workers", "1", "--prefill", "4MiB", "--strategies", "mutex", "--duration", "5ms", "--ramp", "2ms", "--blocks", "1", "--quiet"},
 			": file too large; raise the limit of file sizes (ulimit -f), or lower --segment-size\n"},
 		{"limit of a check", "ulimit -f 20;", []string{"check", "--strategies", "mutex", "--duration", "2s", "--storage", "tmpfs", "--quiet"},
-			"\n"},
+			"; free some or raise the limit of file sizes, or choose another directory with --dir\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			command := tailrace(t, t.TempDir(), test.prepare, test.args...)
